@@ -1,11 +1,14 @@
 // Reductions along contiguous rows (softmax, layer normalisation) with the row in registers: one read of the input, all stages, one write.
 //
-// Where RING is not 0 no more blocks run than at once: each takes one row after the other, keeps what rows share, and copies the next RING - 1 rows into shared memory while it
-// reduces one. A thread copies what it reads itself, so that no barrier is needed.
+// A row has THREADS threads (several rows per CTA if that is below 256), or CLUSTER CTAs of THREADS threads, which exchange values through distributed
+// shared memory. Grid-stride loop over rows.
 //
-// The header has `row`, which loads, reduces and writes the row of output o by neighbours of VECTOR terms; it calls `reduced`, with a stage's number
-// of each thread's terms: the number of all of them, combined in an order that depends on the sizes, and on where in a vector the row begins. With a ring there are
-// `fetch_row` and `struct Shared`, too.
+// With RING > 0 the kernel is persistent: each CTA keeps in registers what all rows share, and prefetches the next RING - 1 rows into a ring in shared memory
+// (cp.async) while it reduces one. Each thread copies what it reads itself, so the ring needs no barrier.
+//
+// The generated header has `row`, which loads, reduces and writes the row of output o in vectors of VECTOR terms, and `reduced`, which combines a stage's values of
+// all threads of a row in an order that depends on the sizes and on the row's offset from a vector boundary. With RING it also has `fetch_row`, which copies a
+// row into a slot of the ring, and `struct Shared`, the vectors that all rows share.
 #define PER_BLOCK (THREADS < 256 ? 256 / THREADS : 1)
 #include "fetch.cuh"
 #include "args.cuh"

@@ -127,13 +127,14 @@ impl<'a> Map<'a> {
         self.backwards = true;
     }
 
-    /// The element calls `keep(bit)`, and bits go to `arg` in the order of the destination: eight whole ones a byte, by vectors alone, which the caller sees to.
+    /// The statements call `keep(bit)`; the bits are stored in `arg` in the destination's memory order, eight per byte. Only vector code stores them: the caller
+    /// makes sure that the launch is vectorised.
     pub(crate) fn keeps_bits(&mut self, arg: Arg) {
         self.emit.word("u64 bits", Word::Address { arg, buffer: 0 });
         self.bits = true;
     }
 
-    /// The padding of this view is zeroed.
+    /// Zeroes the padding of this view.
     pub(crate) fn clears(&mut self, name: &str) {
         self.clear += &format!("    store_code<{name}_type>(a.{name}_data, {name}_at(a, p), 0);\n");
     }
@@ -215,12 +216,12 @@ impl<'a> Map<'a> {
     }
 }
 
-/// `keep_bits(a, at, bits)`: a vector's bits, of which two neighbouring threads may share a byte.
+/// `keep_bits(a, at, bits)` stores a vector's mask bits; with vectors of four, two neighbouring threads combine theirs to a byte.
 const KEEP_BITS: &str = "DEVICE void keep_bits(const Args& a, i64 at, u32 bits) {\n#if VECTOR == 4\n    \
     const u32 other = __shfl_xor_sync(3u << (threadIdx.x & 30), bits, 1);\n    if (at & 4) return;\n    bits |= other << 4;\n#endif\n    \
     ((u8*)a.bits)[at >> 3] = (u8)bits;\n}\n";
 
-/// The function that writes neighbouring channels.
+/// `finish_lanes`: writes neighbouring channels.
 pub(crate) const FINISH_LANES: &str = "template <int LANES>\nDEVICE void finish_lanes(const Args& a, const index* p, const real (&v)[LANES]) {\n    index q[RANK];\n    \
     for (int d = 0; d < RANK; ++d) q[d] = p[d];\n    const i64 at = dst_at(a, p);\n    Vector<dst_type, LANES> out;\n#pragma unroll\n    \
     for (int i = 0; i < LANES; ++i) {\n        q[1] = p[1] + i;\n        out.words[i] = dst_type::encode(rounded(a, q, at + i, value(a, q, at + i, v[i])));\n    }\n    \
@@ -297,8 +298,8 @@ fn width(all: &[Neighbours]) -> Option<i64> {
     (whole && !all[0].is_apart() && all.iter().all(fits)).then_some(n)
 }
 
-/// Elements that are moved together where rows of the innermost loop end anywhere: the tensors of as many elements are one run of memory each, in the same order. Others
-/// are read one by one.
+/// The vector width along memory instead of the innermost dimension, if all tensors with the destination's sizes are dense in the same order: vectors then span
+/// several rows. Broadcast tensors are read element by element.
 fn run(all: &[Neighbours], dst: &Layout) -> Option<i64> {
     let alike: Vec<&Neighbours> = all.iter().filter(|t| t.layout.dims == dst.dims).collect();
     let bytes = alike.iter().map(|t| t.dtype.bits() as i64 / 8).min().filter(|&b| b > 0)?;
@@ -313,7 +314,7 @@ fn run(all: &[Neighbours], dst: &Layout) -> Option<i64> {
     (all.first()?.layout.dims == dst.dims && alike.iter().all(|t| fits(t)) && dst.dims.volume()? >= n).then_some(n)
 }
 
-/// Elements that are moved together where some are read one by one.
+/// The vector width if some tensors are gathered element by element.
 const GATHERED: i64 = 4;
 
 impl Neighbours {
@@ -349,7 +350,7 @@ fn channels<'t>(all: impl Iterator<Item = &'t Tensor> + Clone) -> Option<i64> {
     all.clone().all(fits).then_some(n)
 }
 
-/// `aligned(a)` and `vector(a, p)`: the element's statements for `n` neighbours, with vectors in place of the tensors' accessors.
+/// `aligned(a)` and `vector(a, p)`: the statements of `element` for `n` neighbours, with vectors in place of the tensors' accessors.
 fn vectorised(n: i64, all: &[Neighbours], (element, [bits, keep, kept]): (&str, [&str; 3])) -> String {
     let last = all[0].layout.ndims() - 1;
     let moving: Vec<&Neighbours> = all.iter().filter(|t| t.layout.dims[last] != 1).collect();
@@ -381,7 +382,7 @@ fn vectorised(n: i64, all: &[Neighbours], (element, [bits, keep, kept]): (&str, 
         )
 }
 
-/// The same for neighbours in memory, whichever positions they have.
+/// The same for neighbours in memory, whatever their positions are (`run`).
 fn along_run(n: i64, all: &[Neighbours], (element, [bits, keep, kept]): (&str, [&str; 3]), dst: &Layout) -> String {
     let moving: Vec<&Neighbours> = all.iter().filter(|t| t.layout.dims == dst.dims).collect();
     let names: Vec<String> = moving.iter().map(|t| t.name.clone()).collect();
@@ -407,8 +408,8 @@ fn along_run(n: i64, all: &[Neighbours], (element, [bits, keep, kept]): (&str, [
         )
 }
 
-/// The problem over common loops in place of its dimensions, where every tensor has strides over them and nothing goes by dimension: the same
-/// elements in fewer dimensions. The destination `dst` gives the order.
+/// The same problem with fewer dimensions: those that can be merged in every tensor are merged. `None` if a tensor has no strides, or scales, zero points or
+/// post-ops depend on single dimensions. The destination `dst` determines the order.
 pub(crate) fn flattened(problem: &Problem, dst: Arg) -> Option<Problem> {
     let attr = &problem.attr;
     let by_dimension = |mask: u32| mask != 0;

@@ -13,12 +13,12 @@ const WORDS: i64 = 32;
 const WORDS_OF_SHARED: i64 = 16;
 const WORDS_OF_MANY: i64 = 24;
 
-/// The same with those that all rows share, where blocks take one row after the other and keep these; threads of a multiprocessor, and bytes of the rows that they copy ahead.
+/// For persistent CTAs with a ring: registers for the row and what all rows share; threads per SM; bytes of the rings of an SM.
 const WORDS_OF_TURNS: i64 = 24;
 const THREADS_OF_TURNS: i64 = 1024;
 const RING: i64 = 160 * 1024;
 
-/// Threads of a block of a cluster, and words that each keeps: such that two blocks share a multiprocessor, or one has it.
+/// Threads of a CTA in a cluster, and registers of a thread for the row: with two CTAs per SM, or one.
 const CLUSTERED: i64 = 512;
 const WORDS_OF_CLUSTERED: [i64; 2] = [24, 64];
 /// Bytes of a row from which clusters pay off.
@@ -61,12 +61,12 @@ impl Input {
         self.place
     }
 
-    /// Whether it has one element for each position along `along`, and goes by no other dimension.
+    /// Whether it varies along `along` only.
     fn is_of_columns(&self, along: usize) -> bool {
         along.checked_sub(self.shift).is_some_and(|own| (0..self.layout.ndims()).all(|d| d == own || self.layout.dims[d] == 1))
     }
 
-    /// Whether its elements move with the terms and nothing else, so that they are kept.
+    /// Whether it is kept in registers.
     pub(crate) fn is_kept(&self) -> bool {
         self.kept
     }
@@ -132,10 +132,10 @@ pub(crate) struct Shape {
     chunks: i64,
     /// CTAs per row.
     cluster: i64,
-    /// Rows that a block has in shared memory at a time, and blocks; 0 where blocks come and go with the rows.
+    /// Slots of the ring and number of CTAs of a persistent launch, else 0.
     ring: i64,
     blocks: i64,
-    /// The dimension along which neighbours lie.
+    /// The contiguous dimension.
     along: usize,
 }
 
@@ -203,12 +203,12 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     all.clone().find(busy).or_else(|| all.max_by_key(|s| s.cluster)).or(single)
 }
 
-/// The shape for blocks that take one row after the other and keep what these share; `None` where that differs from row to row of a block, or there are few rows.
+/// The configuration with persistent CTAs, which keep what all rows share in registers; `None` if tensors are shared in another way, or there are few rows.
 fn in_turns(inputs: &[Input], dst: Option<&Input>, extent: &Extent, (plain, vectors): (Shape, i64), facts: &Facts) -> Option<Shape> {
     let Shape { vector, adrift, along, .. } = plain;
     let words = |kept: bool| inputs.iter().filter(|i| i.kept == kept).map(|i| i.words(vector)).sum::<i64>();
     let shared = inputs.iter().filter(|i| !i.kept).all(|i| i.is_of_columns(along) && i.is_plain());
-    // Rows follow each other evenly, so that every VECTOR-th begins at the same place within a vector.
+    // Dense rows: every VECTOR-th row has the same offset from a vector boundary.
     let even = |t: &Input| t.layout.is_dense(false) && t.layout.blocking().is_some_and(|b| b.strides[along] == 1);
     let alike = || inputs.iter().filter(|i| i.kept).chain(dst).all(even);
     if facts.sm < 80 || vector < 2 || !shared || adrift && !alike() {
@@ -227,7 +227,7 @@ fn in_turns(inputs: &[Input], dst: Option<&Input>, extent: &Extent, (plain, vect
     (ring >= 2 && extent.outputs >= 4 * blocks * rows).then_some(Shape { threads, chunks, ring, blocks, ..plain })
 }
 
-/// What is done with rows.
+/// The operation.
 pub(crate) struct Body<'a> {
     /// The tensors that vary along the rows, and the one that is written.
     pub(crate) inputs: &'a [Input],
@@ -263,8 +263,8 @@ fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
     ));
 }
 
-/// The accessors that a text uses, as the vectors of the current chunk, and what moves them to element `i`. Where rows begin anywhere, what they share is moved in vectors only
-/// where blocks keep it.
+/// Statements that bind the accessors used in `text` to the vectors of the current chunk, and that select element `i`. With rows at any offset, shared tensors are
+/// accessed in vectors only if the CTA keeps them.
 fn used(inputs: &[Input], text: &str, shape: &Shape) -> [String; 2] {
     let (mut bound, mut lanes) = (String::new(), String::new());
     for t in inputs.iter().filter(|t| mentions(text, &t.name) && (t.kept || shape.ring > 0 || !shape.adrift)) {
@@ -295,7 +295,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     for t in inputs.iter().filter(|t| t.kept) {
         let name = &t.name;
         let _ = writeln!(declared, "    Vector<{name}_type, VECTOR> {name}_kept[CHUNKS];");
-        // What lies before or behind a row is read with it, but nothing behind the tensor.
+        // Vectors at the ends of a row include elements of its neighbours, but nothing behind the tensor.
         let [until, end] = if adrift { ["_until".to_owned(), format!(", a.{name}_end")] } else { [const { String::new() }; 2] };
         if adrift {
             emit.number(&format!("{name}_end"), t.layout.extent().unwrap_or(i64::MAX));
@@ -344,7 +344,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         );
         body += &chunk(each, before, &lane, &format!("            out.store{part}(a.dst_data, at{bounds});\n"));
     }
-    // Elements of a row's first vector that come before the row.
+    // Elements of the row's first vector that precede the row.
     let own = inputs.iter().filter(|t| t.kept).chain(dst).next().filter(|_| adrift);
     let before = own.map_or(String::new(), |t| {
         format!(
@@ -389,8 +389,8 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     launch
 }
 
-/// Texts of blocks that take one row after the other: where a chunk lies in the ring, statements that fetch it, take it from there, and members of what rows share with the
-/// statements that set them.
+/// Code of persistent launches: the function `staged` (address in the ring), statements that copy a chunk to the ring and load it from there, and members of
+/// `struct Shared` with the statements that set them.
 struct Turns {
     staged: String,
     fetches: String,
@@ -437,7 +437,7 @@ fn turns(inputs: &[Input], adrift: bool) -> Turns {
     Turns { staged, fetches, loads, shared: [members, sets] }
 }
 
-/// Combines the numbers of a cluster's blocks, in their order.
+/// `across(stage, x)`: combines the values of a cluster's CTAs in the order of ranks, through distributed shared memory.
 const ACROSS: &str = "DEVICE real across(int stage, real x) {\n    __shared__ real totals[STAGES];\n    if (threadIdx.x == 0) totals[stage] = x;\n    \
     asm volatile(\"barrier.cluster.arrive.aligned;\\n barrier.cluster.wait.aligned;\" ::: \"memory\");\n#pragma unroll\n    \
     for (int b = 0; b < CLUSTER; ++b) {\n        u64 there;\n        asm(\"mapa.u64 %0, %1, %2;\" : \"=l\"(there) : \"l\"(&totals[stage]), \"r\"(b));\n        \
