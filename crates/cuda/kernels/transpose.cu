@@ -1,5 +1,5 @@
-// Batched matrix transposition, for reorders that permute dimensions and may convert: dst[c, r] = src[r, c], in tiles of ROWS x COLUMNS through shared memory. Loads and stores
-// are coalesced and as wide as alignment allows, with several loads of a thread in flight. Grid-stride loop over tiles.
+// Batched matrix transposition, for reorders that permute dimensions and may convert: dst[c, r] = src[r, c], in tiles of ROWS x COLUMNS through shared memory.
+// Loads and stores are coalesced and as wide as alignment allows, with several loads of a thread in flight. Grid-stride loop over tiles.
 //
 // The generated header has ROWS and COLUMNS of a tile; DENSE 1 if the rows of a tile are contiguous in the source; UNIT and UNIT_TO, the types of source and
 // destination elements as words; `converted`, which converts a UNIT to a UNIT_TO; FROM and TO, the vector width (in elements) of source and destination rows if
