@@ -1,21 +1,8 @@
-//! Executing a program: from `execute` to the launches. One of the files with unsafe code.
+//! Ready code: the launches of a program with their functions. One of the files with unsafe code.
 //!
-//! What happens at each call. In the steady state nothing is compiled, loaded or synchronised, and device memory is allocated only when the scratch must grow.
-//!
-//! 1. The runtime (`Primitive::execute`) has checked the memories against the primitive's descriptors and submits [`Work::Run`](oxidnn_runtime::Work) with
-//!    the bound arguments to the stream's queue.
-//! 2. [`CudaQueue`] takes the lock that keeps the launches of an execution together on the stream, makes the context current, leases scratch, and calls
-//!    [`Launches::run`](Exec::run).
-//! 3. `run` refuses addresses that are not aligned to the element type.
-//! 4. [`Launches::launch`] checks the addresses that must be multiples of 16 bytes, for TMA and vector accesses. If one is not, the generic program
-//!    for the same problem runs instead ([`Program::unaligned`]), which is planned and loaded the first time that happens.
-//! 5. For each launch of the program, in order: the words of the kernel's parameter structure are filled in (numbers are known from planning; addresses are
-//!    those of this execution's arguments and scratch), and TMA descriptors are encoded for these addresses, or taken from those of earlier executions.
-//! 6. [`Function::launch`] calls `cuLaunchKernelEx` with grid, block, cluster and shared memory of the plan, and the attributes for programmatic dependent
-//!    launch and cooperative launch.
-//! 7. Back in the queue, the submission gets a number (ticket); events are recorded only where somebody waits, and every so many submissions.
-//!
-//! Functions come from [`Loader`](compile::Loader) when the primitive is created ([`Launches::load`]).
+//! The path of an execution, top to bottom: the runtime has checked the arguments, and `CudaQueue` has leased the scratch and calls [`Exec::run`]. `run` checks addresses and
+//! calls [`Launches::launch`], which takes the launches for these addresses, aligned or not, and starts one after the other on the stream: `Loaded::start` fills in the words of
+//! the arguments by their [`Places`], finds or encodes the maps of tensors, and calls the driver. Nothing is allocated (but for more than [`ON_STACK`] words), waited for or loaded.
 
 use crate::CudaTarget;
 use crate::compile;
@@ -87,7 +74,32 @@ struct Loaded {
 }
 
 impl Loaded {
-    /// The TMA descriptors for the addresses of this execution.
+    /// Starts the kernel, whose parameters are maps of tensors and a structure of words.
+    ///
+    /// # Safety
+    /// That of [`Launches::launch`].
+    unsafe fn start(&self, current: &Current, stream: &Stream, places: &dyn Places) -> Result<(), CudaError> {
+        let launch = &self.launch;
+        let (mut small, mut large) = ([0u64; ON_STACK], Vec::new());
+        let words = match small.get_mut(..launch.words.len()) {
+            Some(words) => words,
+            None => {
+                large.resize(launch.words.len(), 0);
+                &mut large[..]
+            }
+        };
+        words.iter_mut().zip(&launch.words).for_each(|(value, word)| *value = filled(word, places));
+        let mut maps = if launch.maps.is_empty() { [EncodedMap::default(); MAPS] } else { self.maps(places)? };
+        let (mut parameters, count) = ([std::ptr::null_mut::<c_void>(); MAPS + 1], launch.maps.len().min(MAPS));
+        parameters.iter_mut().zip(&mut maps[..count]).for_each(|(to, map)| *to = std::ptr::from_mut(map).cast());
+        parameters[count] = words.as_mut_ptr().cast();
+        let Launch { grid, block, cluster, shared, resident, .. } = *launch;
+        let shape = LaunchShape { grid, block, cluster, shared, overlaps: self.overlaps, resident };
+        // SAFETY: the kernel's parameters are these maps and the structure whose words these are; the places are the caller's promise.
+        unsafe { self.function.launch(current, stream, shape, &mut parameters[..=count]) }
+    }
+
+    /// The maps of the launch at its places.
     fn maps(&self, places: &dyn Places) -> Result<[EncodedMap; MAPS], CudaError> {
         let mut addresses = [0; MAPS];
         for (address, map) in addresses.iter_mut().zip(&self.launch.maps) {
@@ -109,7 +121,18 @@ impl Loaded {
     }
 }
 
-/// A program's launches with their functions: the executable code of a primitive.
+/// The word at these places.
+fn filled(word: &Word, places: &dyn Places) -> u64 {
+    match *word {
+        Word::Value(v) => v,
+        Word::Address { arg, buffer } => places.address(arg, buffer).unwrap_or(0),
+        Word::HostScalar(arg) => places.host_scalar(arg).unwrap_or(0),
+        Word::Scratch(at) => places.scratch() + at as u64,
+        Word::Offset { arg, bytes } => places.address(arg, 0).unwrap_or(0) + bytes,
+    }
+}
+
+/// Launches with their functions.
 #[derive(Debug)]
 pub struct Launches {
     list: Vec<Loaded>,
@@ -188,45 +211,19 @@ impl Launches {
     /// # Safety
     /// The places are those of the program's problem, checked against it, and stay valid until the work is done.
     pub unsafe fn launch(&self, stream: &Stream, places: &dyn Places) -> Result<(), Error> {
-        let mut aligned = self.list.iter().flat_map(|l| l.launch.maps.iter().map(|m| m.place).chain(l.launch.aligned.iter().copied()));
-        if let Some(other) = self.unaligned.as_ref().filter(|_| aligned.any(|place| !located(place, places).is_multiple_of(16))) {
+        if let Some(other) = self.unaligned.as_ref().filter(|_| !self.are_aligned(places)) {
             // SAFETY: this call's promise.
             return unsafe { other.launches()?.launch(stream, places) };
         }
         let current = Current::of(stream.context())?;
-        for loaded in &self.list {
-            let launch = &loaded.launch;
-            let mut small = [0u64; ON_STACK];
-            let mut large = Vec::new();
-            let words: &mut [u64] = match small.get_mut(..launch.words.len()) {
-                Some(words) => words,
-                None => {
-                    large.resize(launch.words.len(), 0);
-                    &mut large
-                }
-            };
-            for (value, word) in words.iter_mut().zip(&launch.words) {
-                *value = match *word {
-                    Word::Value(v) => v,
-                    Word::Address { arg, buffer } => places.address(arg, buffer).unwrap_or(0),
-                    Word::HostScalar(arg) => places.host_scalar(arg).unwrap_or(0),
-                    Word::Scratch(at) => places.scratch() + at as u64,
-                    Word::Offset { arg, bytes } => places.address(arg, 0).unwrap_or(0) + bytes,
-                };
-            }
-            let mut maps = if launch.maps.is_empty() { [EncodedMap::default(); MAPS] } else { loaded.maps(places)? };
-            let mut parameters = [std::ptr::null_mut::<c_void>(); MAPS + 1];
-            let count = launch.maps.len().min(MAPS);
-            for (parameter, map) in parameters.iter_mut().zip(&mut maps[..count]) {
-                *parameter = std::ptr::from_mut(map).cast();
-            }
-            parameters[count] = words.as_mut_ptr().cast();
-            let Launch { grid, block, cluster, shared, resident, .. } = *launch;
-            let shape = LaunchShape { grid, block, cluster, shared, overlaps: loaded.overlaps, resident };
-            // SAFETY: the kernel's parameters are these maps and the structure whose words these are; the places are the caller's promise.
-            unsafe { loaded.function.launch(&current, stream, shape, &mut parameters[..=count])? };
-        }
-        Ok(())
+        // SAFETY: this call's promise.
+        Ok(self.list.iter().try_for_each(|loaded| unsafe { loaded.start(&current, stream, places) })?)
+    }
+
+    /// Whether all that launches move in words of 16 bytes lies at multiples of these.
+    fn are_aligned(&self, places: &dyn Places) -> bool {
+        let mut all = self.list.iter().flat_map(|l| l.launch.maps.iter().map(|m| m.place).chain(l.launch.aligned.iter().copied()));
+        all.all(|place| located(place, places).is_multiple_of(16))
     }
 }
 
