@@ -1,8 +1,23 @@
-//! Ready code: the launches of a program with their functions. One of the files with unsafe code.
+//! Executing a program: from `execute` to the launches. One of the files with unsafe code.
 //!
-//! The path of an execution, top to bottom: the runtime has checked the arguments, and `CudaQueue` has leased the scratch and calls [`Exec::run`]. `run` checks addresses and
-//! calls [`Launches::launch`], which takes the launches for these addresses, aligned or not, and starts one after the other on the stream: `Loaded::start` fills in the words of
-//! the arguments by their [`Places`], finds or encodes the maps of tensors, and calls the driver. Nothing is allocated (but for more than [`ON_STACK`] words), waited for or loaded.
+//! What happens at each call. In the steady state nothing is compiled, loaded or synchronised. Host memory is allocated only for a launch of more than 256
+//! parameter words, device memory only when the scratch must grow.
+//!
+//! 1. The runtime (`Primitive::execute`) has checked the memories against the primitive's descriptors and submits [`Work::Run`](oxidnn_runtime::Work) with
+//!    the bound arguments to the stream's queue.
+//! 2. [`CudaQueue`] takes the lock that keeps the launches of an execution together on the stream, makes the context current, leases scratch, and calls
+//!    [`Launches::run`](Exec::run).
+//! 3. `run` refuses addresses that are not aligned to the element type.
+//! 4. [`Launches::launch`] checks the addresses that must be multiples of 16 bytes, for TMA and vector accesses. If one is not, the generic program
+//!    for the same problem runs instead ([`Program::unaligned`]), which is planned and loaded the first time that happens.
+//! 5. For each launch of the program, in order, `Loaded::start` fills in the words of the kernel's parameter structure (numbers are known from planning;
+//!    addresses are those of this execution's arguments and scratch, from [`Places`]), and encodes TMA descriptors for these addresses, or takes them from
+//!    earlier executions.
+//! 6. [`Function::launch`] calls `cuLaunchKernelEx` with grid, block, cluster and shared memory of the plan, and the attributes for programmatic dependent
+//!    launch and cooperative launch.
+//! 7. Back in the queue, the submission gets a number (ticket); events are recorded only where somebody waits, and every so many submissions.
+//!
+//! Functions come from [`Loader`](compile::Loader) when the primitive is created ([`Launches::load`]).
 
 use crate::CudaTarget;
 use crate::compile;
@@ -74,7 +89,7 @@ struct Loaded {
 }
 
 impl Loaded {
-    /// Starts the kernel, whose parameters are maps of tensors and a structure of words.
+    /// Launches the kernel; its parameters are the TMA descriptors, then a structure of words.
     ///
     /// # Safety
     /// That of [`Launches::launch`].
@@ -95,11 +110,11 @@ impl Loaded {
         parameters[count] = words.as_mut_ptr().cast();
         let Launch { grid, block, cluster, shared, resident, .. } = *launch;
         let shape = LaunchShape { grid, block, cluster, shared, overlaps: self.overlaps, resident };
-        // SAFETY: the kernel's parameters are these maps and the structure whose words these are; the places are the caller's promise.
+        // SAFETY: these are the parameters that the kernel takes; the caller vouches for the places.
         unsafe { self.function.launch(current, stream, shape, &mut parameters[..=count]) }
     }
 
-    /// The maps of the launch at its places.
+    /// The launch's TMA descriptors, from the cache or encoded.
     fn maps(&self, places: &dyn Places) -> Result<[EncodedMap; MAPS], CudaError> {
         let mut addresses = [0; MAPS];
         for (address, map) in addresses.iter_mut().zip(&self.launch.maps) {
@@ -121,7 +136,7 @@ impl Loaded {
     }
 }
 
-/// The word at these places.
+/// The value of a word.
 fn filled(word: &Word, places: &dyn Places) -> u64 {
     match *word {
         Word::Value(v) => v,
@@ -132,7 +147,7 @@ fn filled(word: &Word, places: &dyn Places) -> u64 {
     }
 }
 
-/// Launches with their functions.
+/// A program's launches with their functions: the executable code of a primitive.
 #[derive(Debug)]
 pub struct Launches {
     list: Vec<Loaded>,
@@ -171,7 +186,7 @@ impl Launches {
     /// Compiles and loads the kernels of a program.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where it does not compile or load, or the GPU is only described.
+    /// [`Error::Runtime`] if it does not compile or load, or the GPU is only described.
     pub fn load(program: &Program, problem: &Arc<Problem>, target: &CudaTarget) -> Result<Launches, Error> {
         let loader = target.loader.as_ref().ok_or_else(|| Error::Runtime("this GPU is only described; nothing runs on it".into()))?;
         let ready = |launch: &Launch| {
@@ -212,15 +227,15 @@ impl Launches {
     /// The places are those of the program's problem, checked against it, and stay valid until the work is done.
     pub unsafe fn launch(&self, stream: &Stream, places: &dyn Places) -> Result<(), Error> {
         if let Some(other) = self.unaligned.as_ref().filter(|_| !self.are_aligned(places)) {
-            // SAFETY: this call's promise.
+            // SAFETY: the caller's promise.
             return unsafe { other.launches()?.launch(stream, places) };
         }
         let current = Current::of(stream.context())?;
-        // SAFETY: this call's promise.
+        // SAFETY: the caller's promise.
         Ok(self.list.iter().try_for_each(|loaded| unsafe { loaded.start(&current, stream, places) })?)
     }
 
-    /// Whether all that launches move in words of 16 bytes lies at multiples of these.
+    /// Whether all addresses that must be multiples of 16 bytes are.
     fn are_aligned(&self, places: &dyn Places) -> bool {
         let mut all = self.list.iter().flat_map(|l| l.launch.maps.iter().map(|m| m.place).chain(l.launch.aligned.iter().copied()));
         all.all(|place| located(place, places).is_multiple_of(16))
