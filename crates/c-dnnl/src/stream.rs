@@ -135,7 +135,7 @@ pub extern "C" fn dnnl_reset_profiling(stream: In<'_, Stream>) -> Status {
     })
 }
 
-/// `dnnl_query_profiling_data`: waits, then returns the nanoseconds of every execution since the last reset, in order; only their number if `data` is null.
+/// `dnnl_query_profiling_data`: the number of executions since the last reset and, if `data` is not null, their nanoseconds in order, after waiting for them.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_query_profiling_data(stream: In<'_, Stream>, kind: i32, entries: Out<'_, i32>, data: Data) -> Status {
     guard("dnnl_query_profiling_data", || {
