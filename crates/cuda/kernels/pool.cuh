@@ -61,8 +61,32 @@ struct Elements {
 };
 #define NOWHERE (-(1 << 29))
 
-// Forward: calls `f(q, k, is)` for the inputs q of the windows of the tile at `out`, in order. k[j] is the kernel element of window j that q is under, negative
-// if q is not in window j; without `is` the call is beyond the last input.
+// Calls `f(q, k, is)` for the inputs q of the windows of the tile at `out`, in order: where it `is` one, it is under kernel element k[j] of window j, or in none
+// of it where that is negative. Where ROWS, COLUMNS, DOWN and STEP are the sizes of a plane's windows and their distances, the compiler knows which.
+#ifdef DOWN
+template <int TALL, int WIDE, class F>
+DEVICE void each_tap(const Args& a, const index* out, const F& f) {
+    index q[RANK];
+    q[0] = out[0], q[1] = out[1];
+    const index top = out[2] * DOWN - (index)a.padding[0], left = out[3] * STEP - (index)a.padding[1];
+#pragma unroll
+    for (int row = 0; row < ROWS + (TALL - 1) * DOWN; ++row) {
+        q[2] = top + row;
+        const bool inside = q[2] >= 0 && q[2] < (index)a.input[0];
+#pragma unroll
+        for (int column = 0; column < COLUMNS + (WIDE - 1) * STEP; ++column) {
+            q[3] = left + column;
+            index k[TALL * WIDE];
+#pragma unroll
+            for (int j = 0; j < TALL * WIDE; ++j) {
+                const int r = row - j / WIDE * DOWN, c = column - j % WIDE * STEP;
+                k[j] = r >= 0 && r < ROWS && c >= 0 && c < COLUMNS ? r * COLUMNS + c : NOWHERE;
+            }
+            f(q, k, inside && q[3] >= 0 && q[3] < (index)a.input[1]);
+        }
+    }
+}
+#else
 template <int TALL, int WIDE, class F>
 DEVICE void each_tap(const Args& a, const index* out, const F& f) {
     index q[RANK], start[SPATIAL];
@@ -104,6 +128,7 @@ DEVICE void each_tap(const Args& a, const index* out, const F& f) {
         }
     }
 }
+#endif
 
 // The outputs whose windows contain one of the `count` inputs from `at` (counted with the padding) on.
 struct Outputs {
@@ -131,7 +156,7 @@ DEVICE index element_under(const Args& a, int d, index at, index o) {
 // Backward: calls `f(q, k, is)` for the outputs q whose windows contain an input of the tile at `p`, in the order of kernel elements. k[j] is the kernel element
 // that input j is under, negative if it is not in the window; without `is` the call is beyond the first output.
 template <int TALL, int WIDE, class F>
-DEVICE void each_window(const Args& a, const index* p, const F& f) {
+DEVICE void each_of_any_window(const Args& a, const index* p, const F& f) {
     index q[RANK], at[SPATIAL];
     q[0] = p[0], q[1] = p[1];
 #pragma unroll
@@ -169,7 +194,41 @@ DEVICE void each_window(const Args& a, const index* p, const F& f) {
     }
 }
 
-// The divisor of average pooling at `out`.
+#ifdef DOWN
+// The same of planes' windows that the compiler knows, for tiles of whole distances: an input of a tile lies EDGE behind the beginning of a window.
+template <int TALL, int WIDE, class F>
+DEVICE void each_known_window(const Args& a, const index* p, const F& f) {
+    index q[RANK];
+    q[0] = p[0], q[1] = p[1];
+    const index y = (p[2] + (index)a.padding[0] - EDGE_DOWN) / DOWN, x = (p[3] + (index)a.padding[1] - EDGE_STEP) / STEP;
+#pragma unroll
+    for (int row = (EDGE_DOWN + TALL - 1) / DOWN; row >= -((ROWS - 1 - EDGE_DOWN) / DOWN); --row) {
+        q[2] = y + row;
+        const bool inside = q[2] >= 0 && q[2] < (index)a.output[0];
+#pragma unroll
+        for (int column = (EDGE_STEP + WIDE - 1) / STEP; column >= -((COLUMNS - 1 - EDGE_STEP) / STEP); --column) {
+            q[3] = x + column;
+            index k[TALL * WIDE];
+#pragma unroll
+            for (int j = 0; j < TALL * WIDE; ++j) {
+                const int r = EDGE_DOWN + j / WIDE - row * DOWN, c = EDGE_STEP + j % WIDE - column * STEP;
+                k[j] = r >= 0 && r < ROWS && c >= 0 && c < COLUMNS ? r * COLUMNS + c : NOWHERE;
+            }
+            f(q, k, inside && q[3] >= 0 && q[3] < (index)a.output[1]);
+        }
+    }
+}
+#endif
+
+template <int TALL, int WIDE, class F>
+DEVICE void each_window(const Args& a, const index* p, const F& f) {
+#ifdef DOWN
+    if constexpr (TALL % DOWN == 0 && WIDE % STEP == 0) return each_known_window<TALL, WIDE>(a, p, f);
+#endif
+    each_of_any_window<TALL, WIDE>(a, p, f);
+}
+
+// What the sum over the window at `out` is divided by.
 DEVICE real divisor(const Args& a, const index* out) {
 #ifdef INCLUDE_PADDING
     return (real)a.taps;

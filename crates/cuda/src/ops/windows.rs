@@ -67,13 +67,31 @@ fn tile(op: &Pool, [tall, wide]: [i64; 2]) -> Tile {
     Tile { along: along(op.src.dims().len()), tall, wide }
 }
 
+/// Largest side of windows that the code knows.
+const KNOWN: i64 = 3;
+
+/// Declares the sizes of small windows of planes, that overlap or touch, and where in a window the first input lies.
+fn known(op: &Pool, emit: &mut Emitter) {
+    let (&[rows, columns], &[down, step]) = (&op.kernel[..], &op.window.strides[..]) else { return };
+    if rows.max(columns) > KNOWN || down > rows || step > columns || op.window.dilations.iter().any(|&d| d != 0) {
+        return;
+    }
+    let edge = |d: usize, distance: i64| op.window.padding_l.get(d).map_or(0, |p| p.rem_euclid(distance));
+    for (name, value) in
+        [("ROWS", rows), ("COLUMNS", columns), ("DOWN", down), ("STEP", step), ("EDGE_DOWN", edge(0, down)), ("EDGE_STEP", edge(1, step))]
+    {
+        emit.option(name, value);
+    }
+}
+
 fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
-    // More loads in flight for wide windows.
+    known(op, &mut map.emit);
+    // Windows that are wide are read in longer runs.
     map.emit.define("ACROSS", if op.kernel.last().is_some_and(|&k| k > 6) { 7 } else { 3 });
     let mut all = vec![("src", &op.src), ("dst", &op.dst)];
-    let load = "        Vector<src_type, LANES> x = {};\n        if (is) x.load(a.src_data, src_at(a, q));\n#pragma unroll\n        for (int j = 0; j < TALL * WIDE; ++j) {\n            \
-                if (!is || k[j] < 0) continue;\n";
+    let load =
+        "        Vector<src_type, LANES> x = {};\n        if (is) x.load(a.src_data, src_at(a, q));\n#pragma unroll\n        for (int j = 0; j < TALL * WIDE; ++j) {\n";
     let each = |before: &str, take: &str, after: &str| {
         format!(
             "{before}    each_tap<TALL, WIDE>(a, p, [&](const index* q, const index (&k)[TALL * WIDE], bool is) {{\n{load}{take}        }}\n    }});\n#pragma unroll\n    \
@@ -85,7 +103,7 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     let code = if op.alg != PoolAlg::Max {
         each(
             "    real sum[TALL * WIDE][LANES] = {};\n",
-            "#pragma unroll\n            for (int i = 0; i < LANES; ++i) sum[j][i] += x.number(i);\n",
+            "            if (!is || k[j] < 0) continue;\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) sum[j][i] += x.number(i);\n",
             "        const real by = divisor(a, q);\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = ratio(sum[j][i], by);\n",
         )
     } else if let Some(ws) = &op.workspace {
@@ -98,8 +116,9 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
                  for (int j = 0; j < TALL * WIDE; ++j) for (int i = 0; i < LANES; ++i) best[j][i] = {};\n",
                 literal(f64::NAN)
             ),
-            "#pragma unroll\n            for (int i = 0; i < LANES; ++i) {\n                const real y = x.number(i);\n                \
-             if (!(y <= best[j][i]) && (y == y || !any[j])) best[j][i] = y, chosen[j][i] = k[j];\n            }\n            any[j] = true;\n",
+            "            const bool in = is && k[j] >= 0;\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) {\n                const real y = x.number(i);\n                \
+             const bool better = in && !(y <= best[j][i]) && (y == y || !any[j]);\n                best[j][i] = better ? y : best[j][i], chosen[j][i] = better ? k[j] : chosen[j][i];\n            }\n            \
+             any[j] = any[j] || in;\n",
             &format!(
                 "        Vector<ws_type, LANES> kept;\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = any[j] ? best[j][i] : {lowest}, kept.words[i] = (ws_type::word)chosen[j][i];\n        \
                  kept.store(a.ws_data, ws_at(a, q));\n"
@@ -108,7 +127,7 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     } else {
         each(
             "    Largest<src_type, LANES> best[TALL * WIDE];\n    bool any[TALL * WIDE] = {};\n",
-            "            best[j].take(x);\n            any[j] = true;\n",
+            "            if (!is || k[j] < 0) continue;\n            best[j].take(x);\n            any[j] = true;\n",
             &format!("#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = any[j] ? best[j].number(i) : {lowest};\n"),
         )
     };
@@ -138,7 +157,11 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
 
 fn pool_backward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, &op.dst))?;
-    // Whether windows overlap much.
+    // The quotients of averages take many registers.
+    if op.workspace.is_some() {
+        known(op, &mut map.emit);
+    }
+    // Windows side by side.
     let own = op.kernel.last().zip(op.window.strides.last()).is_some_and(|(&k, &s)| k > 2 * s);
     map.emit.define("ACROSS", if own { 3 } else { 2 });
     let mut all = vec![("diff_dst", &op.dst), ("dst", &op.src)];
@@ -156,7 +179,7 @@ fn pool_backward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     let code = format!(
         "    real sum[TALL * WIDE][LANES] = {{}};\n    each_window<TALL, WIDE>(a, p, [&](const index* q, const index (&k)[TALL * WIDE], bool is) {{\n        \
          Vector<diff_dst_type, LANES> x = {{}};\n        if (is) x.load(a.diff_dst_data, diff_dst_at(a, q));\n{load}#pragma unroll\n        \
-         for (int j = 0; j < TALL * WIDE; ++j) {{\n            if (!is || k[j] < 0) continue;\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) {take}\n        }}\n    \
+         for (int j = 0; j < TALL * WIDE; ++j) {{\n            if (k[j] < 0) continue;\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) {take}\n        }}\n    \
          }});\n#pragma unroll\n    for (int j = 0; j < TALL * WIDE; ++j) {{\n        index q[RANK];\n        if (moved(a, p, j / WIDE, j % WIDE, q)) finish_lanes<LANES>(a, q, sum[j]);\n    }}\n"
     );
     map.tiles(&code, &all, tile(op, [2; 2]));
