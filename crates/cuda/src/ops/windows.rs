@@ -67,10 +67,10 @@ fn tile(op: &Pool, [tall, wide]: [i64; 2]) -> Tile {
     Tile { along: along(op.src.dims().len()), tall, wide }
 }
 
-/// Largest side of windows that the code knows.
+/// Largest side of windows for which the kernel is specialised.
 const KNOWN: i64 = 3;
 
-/// Declares the sizes of small windows of planes, that overlap or touch, and where in a window the first input lies.
+/// Specialises the kernel for small 2D windows that overlap or touch: defines their sizes and strides, and the offset of the first input in a window.
 fn known(op: &Pool, emit: &mut Emitter) {
     let (&[rows, columns], &[down, step]) = (&op.kernel[..], &op.window.strides[..]) else { return };
     if rows.max(columns) > KNOWN || down > rows || step > columns || op.window.dilations.iter().any(|&d| d != 0) {
@@ -87,7 +87,7 @@ fn known(op: &Pool, emit: &mut Emitter) {
 fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
     known(op, &mut map.emit);
-    // Windows that are wide are read in longer runs.
+    // More loads in flight for wide windows.
     map.emit.define("ACROSS", if op.kernel.last().is_some_and(|&k| k > 6) { 7 } else { 3 });
     let mut all = vec![("src", &op.src), ("dst", &op.dst)];
     let load =
@@ -157,11 +157,11 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
 
 fn pool_backward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, &op.dst))?;
-    // The quotients of averages take many registers.
+    // Not for average pooling, whose divisors would take many registers.
     if op.workspace.is_some() {
         known(op, &mut map.emit);
     }
-    // Windows side by side.
+    // Whether windows overlap much.
     let own = op.kernel.last().zip(op.window.strides.last()).is_some_and(|(&k, &s)| k > 2 * s);
     map.emit.define("ACROSS", if own { 3 } else { 2 });
     let mut all = vec![("diff_dst", &op.dst), ("dst", &op.src)];
