@@ -18,15 +18,21 @@ DEVICE void taps(const Args& a, int d, numerator o, index (&at)[2], real& second
 #endif
 }
 
-// The same for a table in shared memory, with both inputs (below 65,536) in a word. If the second has weight 0, both are the first with weight 1/2.
+// The same where both have a weight: where the second has none it is the first, and either has a half.
+DEVICE void sure_taps(const Args& a, int d, numerator o, index (&at)[2], real& second) {
+    taps(a, d, o, at, second);
+    if (second == 0) at[1] = at[0], second = (real)0.5;
+}
+DEVICE real weight_of_side(int side, real second) { return SIDES == 1 ? (real)1 : side ? second : (real)1 - second; }
+
+// The same as a word for both places, where there are fewer than 65,536.
 struct __align__(8) Tap {
     u32 places;
     real second;
 };
 DEVICE void tap_of(const Args& a, int d, index o, Tap* to) {
     index at[2];
-    taps(a, d, o, at, to->second);
-    if (to->second == 0) at[1] = at[0], to->second = (real)0.5;
+    sure_taps(a, d, o, at, to->second);
     to->places = (u32)at[0] | (u32)at[1] << 16;
 }
 

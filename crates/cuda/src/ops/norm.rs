@@ -166,6 +166,9 @@ impl Norm<'_> {
             map.tail(&Tail::of(self.problem, Arg::DST, dst))?;
             let (mean, inverse) = self.given(&mut map.emit)?;
             map.element = self.applied(&mut map.emit, &mean, &inverse, false)?;
+            if self.by_lanes() {
+                map.together(&View::of("dst", Arg::DST, dst), &[View::of("src", Arg::SRC, self.src)]);
+            }
             program.launches.push(map.launch());
             return Ok(());
         }

@@ -13,12 +13,7 @@ const WORDS: i64 = 32;
 const WORDS_OF_SHARED: i64 = 16;
 const WORDS_OF_MANY: i64 = 24;
 
-/// For persistent CTAs with a ring: registers for the row and what all rows share; threads per SM; bytes of the rings of an SM.
-const WORDS_OF_TURNS: i64 = 24;
-const THREADS_OF_TURNS: i64 = 1024;
-const RING: i64 = 160 * 1024;
-
-/// Threads of a CTA in a cluster, and registers of a thread for the row: with two CTAs per SM, or one.
+/// Threads of a block of a cluster, and words that each keeps: such that two blocks share a multiprocessor, or one has it.
 const CLUSTERED: i64 = 512;
 const WORDS_OF_CLUSTERED: [i64; 2] = [24, 64];
 /// Bytes of a row from which clusters pay off.
@@ -61,12 +56,7 @@ impl Input {
         self.place
     }
 
-    /// Whether it varies along `along` only.
-    fn is_of_columns(&self, along: usize) -> bool {
-        along.checked_sub(self.shift).is_some_and(|own| (0..self.layout.ndims()).all(|d| d == own || self.layout.dims[d] == 1))
-    }
-
-    /// Whether it is kept in registers.
+    /// Whether its elements move with the terms and nothing else, so that they are kept.
     pub(crate) fn is_kept(&self) -> bool {
         self.kept
     }
@@ -132,10 +122,7 @@ pub(crate) struct Shape {
     chunks: i64,
     /// CTAs per row.
     cluster: i64,
-    /// Slots of the ring and number of CTAs of a persistent launch, else 0.
-    ring: i64,
-    blocks: i64,
-    /// The contiguous dimension.
+    /// The dimension along which neighbours lie.
     along: usize,
 }
 
@@ -175,10 +162,6 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     let words: i64 = inputs.iter().filter(|i| i.kept).map(|i| i.words(vector)).sum();
     let vectors = if adrift { (terms - 2).div_euclid(vector) + 2 } else { terms / vector };
     let shares = inputs.iter().any(|i| !i.kept);
-    let plain = Shape { vector, adrift, threads: 0, chunks: 0, cluster: 1, ring: 0, blocks: 0, along: along.0 };
-    if let Some(turns) = in_turns(inputs, dst, extent, (Shape { ..plain }, vectors), facts).filter(|_| shares) {
-        return Some(turns);
-    }
     let single = [32, 64, 128, 256, 512, 1024].into_iter().find_map(|threads| {
         let chunks = chunks(vectors, threads)?;
         let limit = if threads == 1024 {
@@ -188,7 +171,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
         } else {
             WORDS
         };
-        (chunks * words <= limit).then_some(Shape { threads, chunks, ..plain })
+        (chunks * words <= limit).then_some(Shape { vector, adrift, threads, chunks, cluster: 1, along: along.0 })
     });
     let few = outputs < i64::from(facts.multiprocessors) && vectors * words * 4 >= LARGE;
     if facts.sm < 90 || single.is_some() && !few {
@@ -196,38 +179,14 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     }
     let clustered = |limit: i64, cluster: i64| {
         let chunks = chunks(vectors, cluster * CLUSTERED)?;
-        (chunks * words <= limit).then_some(Shape { threads: CLUSTERED, chunks, cluster, ..plain })
+        (chunks * words <= limit).then_some(Shape { vector, adrift, threads: CLUSTERED, chunks, cluster, along: along.0 })
     };
     let all = WORDS_OF_CLUSTERED.iter().flat_map(|&limit| [2, 4, 8].into_iter().filter_map(move |cluster| clustered(limit, cluster)));
     let busy = |s: &Shape| outputs * s.cluster >= i64::from(facts.multiprocessors);
     all.clone().find(busy).or_else(|| all.max_by_key(|s| s.cluster)).or(single)
 }
 
-/// The configuration with persistent CTAs, which keep what all rows share in registers; `None` if tensors are shared in another way, or there are few rows.
-fn in_turns(inputs: &[Input], dst: Option<&Input>, extent: &Extent, (plain, vectors): (Shape, i64), facts: &Facts) -> Option<Shape> {
-    let Shape { vector, adrift, along, .. } = plain;
-    let words = |kept: bool| inputs.iter().filter(|i| i.kept == kept).map(|i| i.words(vector)).sum::<i64>();
-    let shared = inputs.iter().filter(|i| !i.kept).all(|i| i.is_of_columns(along) && i.is_plain());
-    // Dense rows: every VECTOR-th row has the same offset from a vector boundary.
-    let even = |t: &Input| t.layout.is_dense(false) && t.layout.blocking().is_some_and(|b| b.strides[along] == 1);
-    let alike = || inputs.iter().filter(|i| i.kept).chain(dst).all(even);
-    if facts.sm < 80 || vector < 2 || !shared || adrift && !alike() {
-        return None;
-    }
-    let (threads, chunks) = [32, 64, 128, 256, 512, 1024].into_iter().find_map(|threads| {
-        let chunks = chunks(vectors, threads)?;
-        (chunks * (words(true) + words(false)) <= WORDS_OF_TURNS).then_some((threads, chunks))
-    })?;
-    let block = threads.max(256);
-    let (own, rows) = (THREADS_OF_TURNS / block, block / threads);
-    let row: i64 = inputs.iter().filter(|i| i.kept).map(|i| i.bytes()).sum::<i64>() * vector * chunks * block;
-    let ring = (RING.min(i64::from(facts.shared_memory)) / (row * own)).min(4);
-    let all = i64::from(facts.multiprocessors) * own;
-    let blocks = if adrift { all - all % (vector / rows).max(1) } else { all };
-    (ring >= 2 && extent.outputs >= 4 * blocks * rows).then_some(Shape { threads, chunks, ring, blocks, ..plain })
-}
-
-/// The operation.
+/// What is done with rows.
 pub(crate) struct Body<'a> {
     /// The tensors that vary along the rows, and the one that is written.
     pub(crate) inputs: &'a [Input],
@@ -243,8 +202,8 @@ pub(crate) struct Body<'a> {
 /// Declares the kernel's defines and sizes, `combine` and `reduced`.
 fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
     let Body { stages, outputs, terms, .. } = *body;
-    let Shape { vector, threads, chunks, cluster, ring, .. } = *shape;
-    for (name, value) in [("THREADS", threads), ("VECTOR", vector), ("CHUNKS", chunks), ("CLUSTER", cluster), ("RING", ring)] {
+    let Shape { vector, threads, chunks, cluster, .. } = *shape;
+    for (name, value) in [("THREADS", threads), ("VECTOR", vector), ("CHUNKS", chunks), ("CLUSTER", cluster)] {
         emit.option(name, value);
     }
     emit.define("STAGES", stages.len().max(1));
@@ -263,16 +222,13 @@ fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
     ));
 }
 
-/// Statements that bind the accessors used in `text` to the vectors of the current chunk, and that select element `i`. With rows at any offset, shared tensors are
-/// accessed in vectors only if the CTA keeps them.
-fn used(inputs: &[Input], text: &str, shape: &Shape) -> [String; 2] {
+/// The accessors that a text uses, as the vectors of the current chunk, and what moves them to element `i`. Where rows begin anywhere, what they share is not moved in vectors.
+fn used(inputs: &[Input], text: &str, adrift: bool) -> [String; 2] {
     let (mut bound, mut lanes) = (String::new(), String::new());
-    for t in inputs.iter().filter(|t| mentions(text, &t.name) && (t.kept || shape.ring > 0 || !shape.adrift)) {
+    for t in inputs.iter().filter(|t| mentions(text, &t.name) && (t.kept || !adrift)) {
         let name = &t.name;
         if t.kept {
             let _ = writeln!(bound, "            auto& {name} = {name}_kept[c];");
-        } else if shape.ring > 0 {
-            let _ = writeln!(bound, "            auto& {name} = shared.{name}_kept[c];");
         } else {
             let _ = writeln!(
                 bound,
@@ -318,7 +274,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         )
     };
     let chunk = |text: &str, before: &str, body: &str, after: &str| {
-        let [bound, lanes] = used(inputs, text, shape);
+        let [bound, lanes] = used(inputs, text, adrift);
         each_chunk(&format!(
             "            const index first = p[{along}];\n{bound}{before}#pragma unroll\n            for (int i = 0; i < VECTOR; ++i) {{\n{is_term}                \
              p[{along}] = first + i;\n{lanes}{body}            }}\n{after}"
@@ -344,7 +300,8 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         );
         body += &chunk(each, before, &lane, &format!("            out.store{part}(a.dst_data, at{bounds});\n"));
     }
-    // Elements of the row's first vector that precede the row.
+    let load = each_chunk(&loads);
+    // Elements of a row's first vector that come before the row.
     let own = inputs.iter().filter(|t| t.kept).chain(dst).next().filter(|_| adrift);
     let before = own.map_or(String::new(), |t| {
         format!(
@@ -352,92 +309,28 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
             t.name
         )
     });
-    let begin = format!("    index p[RANK + 2] = {{}};\n    if (valid) output(a, o, p);\n{before}");
-    let (mut load, mut more) = (each_chunk(&loads), "");
-    if shape.ring > 0 {
-        let Turns { staged, fetches, loads, shared } = turns(inputs, adrift);
-        emit.code(&format!(
-            "{staged}DEVICE void fetch_row(const Args& a, index o, bool valid, int lane, int slot) {{\n{begin}{}}}\nstruct Shared {{\n{}    \
-             DEVICE void begin(const Args& a, index o, bool valid, int lane) {{\n{begin}{}    }}\n}};\n",
-            each_chunk(&fetches),
-            shared[0],
-            each_chunk(&shared[1])
-        ));
-        (load, more) = (each_chunk(&loads), ", int slot, Shared& shared");
-    }
     let result = if result.is_empty() {
         String::new()
     } else {
         format!("    if (valid && lane == 0) {{\n        index p[RANK + 2] = {{}};\n        output(a, o, p);\n{result}    }}\n")
     };
     emit.code(&format!(
-        "DEVICE void row(const Args& a, index o, bool valid, int lane{more}) {{\n    real s[{}];\n{begin}{declared}{load}{body}{result}{left}}}\n",
+        "DEVICE void row(const Args& a, index o, bool valid, int lane) {{\n    index p[RANK + 2] = {{}};\n    real s[{}];\n    if (valid) output(a, o, p);\n\
+         {before}{declared}{load}{body}{result}{left}}}\n",
         stages.len().max(1)
     ));
     let per_block = (256 / threads).max(1);
-    let needed = (outputs.max(1) as u64).div_ceil(per_block as u64).min((1 << 20) / cluster as u64) as u32 * cluster as u32;
-    let mut launch = emit.launch_blocks("rows_vector", [if shape.ring > 0 { shape.blocks as u32 } else { needed }, 1, 1]);
+    let blocks = (outputs.max(1) as u64).div_ceil(per_block as u64).min((1 << 20) / cluster as u64) as u32 * cluster as u32;
+    let mut launch = emit.launch_blocks("rows_vector", [blocks, 1, 1]);
     launch.block = (threads * per_block) as u32;
     launch.cluster = cluster as u32;
-    if shape.ring > 0 {
-        let row: i64 = inputs.iter().filter(|t| t.kept).map(|t| t.bytes() * vector).sum();
-        launch.shared = (shape.ring * row * shape.chunks * threads * per_block) as u32;
-    }
     if vector > 1 {
         launch.aligned = inputs.iter().chain(dst).filter_map(|t| t.place).collect();
     }
     launch
 }
 
-/// Code of persistent launches: the function `staged` (address in the ring), statements that copy a chunk to the ring and load it from there, and members of
-/// `struct Shared` with the statements that set them.
-struct Turns {
-    staged: String,
-    fetches: String,
-    loads: String,
-    shared: [String; 2],
-}
-
-fn turns(inputs: &[Input], adrift: bool) -> Turns {
-    let (mut fetches, mut loads, mut members, mut sets, mut place) =
-        (String::new(), String::new(), String::new(), String::new(), String::from("0"));
-    for t in inputs {
-        let (name, at) = (&t.name, format!("{}_at(a, {})", t.name, t.position()));
-        let size = format!("VECTOR * (int)sizeof({name}_type::word)");
-        if t.kept {
-            let from = format!("(const {name}_type::word*)a.{name}_data + {name}_first");
-            let _ = writeln!(fetches, "            const i64 {name}_first = {at};");
-            let _ = if adrift {
-                writeln!(
-                    fetches,
-                    "            ::fetch_until<{size}>(staged(slot, c, {place}, {size}), {from}, (a.{name}_end - {name}_first) * (int)sizeof({name}_type::word));"
-                )
-            } else {
-                writeln!(fetches, "            ::fetch<{size}>(staged(slot, c, {place}, {size}), {from});")
-            };
-            let _ = writeln!(loads, "            {name}_kept[c].load(staged(slot, c, {place}, {size}), 0);");
-            let _ = write!(place, " + {size}");
-        } else {
-            let _ = writeln!(members, "    Vector<{name}_type, VECTOR> {name}_kept[CHUNKS];");
-            let _ = if adrift {
-                writeln!(
-                    sets,
-                    "            const i64 {name}_first = {at};\n#pragma unroll\n            for (int i = 0; i < VECTOR; ++i) {{\n                \
-                     if (i >= from && i < to) {name}_kept[c].words[i] = ((const {name}_type::word*)a.{name}_data)[{name}_first + i];\n            }}"
-                )
-            } else {
-                writeln!(sets, "            {name}_kept[c].load(a.{name}_data, {at});")
-            };
-        }
-    }
-    let staged = format!(
-        "DEVICE u8* staged(int slot, int chunk, int before, int size) {{\n    extern __shared__ __align__(16) u8 ring[];\n    \
-         return ring + (i64)(slot * CHUNKS + chunk) * (THREADS * PER_BLOCK * ({place})) + THREADS * PER_BLOCK * before + threadIdx.x * size;\n}}\n"
-    );
-    Turns { staged, fetches, loads, shared: [members, sets] }
-}
-
-/// `across(stage, x)`: combines the values of a cluster's CTAs in the order of ranks, through distributed shared memory.
+/// Combines the numbers of a cluster's blocks, in their order.
 const ACROSS: &str = "DEVICE real across(int stage, real x) {\n    __shared__ real totals[STAGES];\n    if (threadIdx.x == 0) totals[stage] = x;\n    \
     asm volatile(\"barrier.cluster.arrive.aligned;\\n barrier.cluster.wait.aligned;\" ::: \"memory\");\n#pragma unroll\n    \
     for (int b = 0; b < CLUSTER; ++b) {\n        u64 there;\n        asm(\"mapa.u64 %0, %1, %2;\" : \"=l\"(there) : \"l\"(&totals[stage]), \"r\"(b));\n        \

@@ -210,7 +210,9 @@ pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, S
     map.emit.sizes("spread", &op.src.dims()[2..].iter().map(|i| i.saturating_mul(2)).collect::<Vec<_>>());
     let (rank, along) = (op.src.dims().len(), along(op.src.dims().len()));
     let code = if forward { resampled(rank, along) } else { spread(op, along) };
-    map.tiles(&code, &[("from", from.1), ("dst", to.1)], Tile { along, tall: if forward { 4 } else { 2 }, wide: 1 });
+    // Of vectors of channels fewer results are in registers.
+    let single = to.1.blocking().is_some_and(|b| b.strides[1] != 1);
+    map.tiles(&code, &[("from", from.1), ("dst", to.1)], Tile { along, tall: if forward && single { 4 } else { 2 }, wide: 1 });
     if forward && rank == 4 {
         map.planes(Planes {
             name: "from",
@@ -290,29 +292,26 @@ fn across(rank: usize, along: usize) -> impl Iterator<Item = usize> {
     (2..rank).filter(move |&d| d != along).map(|d| d - 2)
 }
 
-/// Statements that interpolate a column of results: along the other dimensions per input line, of which the last two are kept, then between these.
+/// Statements that interpolate a strip, each result from its own taps: all of them are read before the first is used, and caches have what results share.
 fn resampled(rank: usize, along: usize) -> String {
-    let (mut before, mut open, mut close, mut weight) = (String::new(), String::new(), String::new(), "(real)1".to_owned());
+    let (mut before, mut open, mut close, mut weight) = (String::new(), String::new(), String::new(), "ws".to_owned());
     for d in across(rank, along) {
-        before += &format!("    index at{d}[2];\n    real second{d};\n    taps(a, {d}, p[{}], at{d}, second{d});\n", 2 + d);
+        before += &format!("    index at{d}[2];\n    real second{d};\n    sure_taps(a, {d}, p[{}], at{d}, second{d});\n", 2 + d);
         open += &format!(
-            "#pragma unroll\n        for (int side{d} = 0; side{d} < SIDES; ++side{d}) {{\n        q[{}] = at{d}[side{d}];\n        \
-             const real w{d} = side{d} ? second{d} : (real)1 - second{d};\n",
+            "#pragma unroll\n            for (int side{d} = 0; side{d} < SIDES; ++side{d}) {{\n            q[{}] = at{d}[side{d}];\n            \
+             const real w{d} = weight_of_side(side{d}, second{d});\n",
             2 + d
         );
         weight += &format!(" * w{d}");
-        close.push_str("        }\n");
+        close.push_str("            }\n");
     }
     let line = along - 2;
     format!(
-        "{before}    index q[RANK] = {{p[0], p[1]}};\n    auto line = [&](index at, real (&sum)[LANES]) {{\n        q[{along}] = at;\n#pragma unroll\n        \
-         for (int i = 0; i < LANES; ++i) sum[i] = 0;\n{open}        Vector<from_type, LANES> x;\n        x.load(a.from_data, from_at(a, q));\n        const real weight = {weight};\n        \
-         if (weight != 0) {{\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) sum[i] = fma(weight, x.number(i), sum[i]);\n        }}\n{close}    }};\n    \
-         index held[2] = {{-1, -1}};\n    real lines[2][LANES];\n#pragma unroll\n    for (int j = 0; j < TALL; ++j) {{\n        index own[RANK];\n        if (!moved(a, p, j, 0, own)) break;\n        \
-         index at[2];\n        real second;\n        taps(a, {line}, p[{along}] + j, at, second);\n        if (at[0] != held[0]) {{\n            if (at[0] == held[1]) {{\n#pragma unroll\n                \
-         for (int i = 0; i < LANES; ++i) lines[0][i] = lines[1][i];\n            }} else {{\n                line(at[0], lines[0]);\n            }}\n            held[0] = at[0];\n        }}\n        \
-         if (second != 0 && at[1] != held[1]) {{\n            line(at[1], lines[1]);\n            held[1] = at[1];\n        }}\n        real v[LANES];\n#pragma unroll\n        \
-         for (int i = 0; i < LANES; ++i) v[i] = second != 0 ? fma(second, lines[1][i], ((real)1 - second) * lines[0][i]) : lines[0][i];\n        finish_lanes<LANES>(a, own, v);\n    }}\n"
+        "{before}    index q[RANK] = {{p[0], p[1]}};\n    real v[TALL][LANES] = {{}};\n#pragma unroll\n    for (int j = 0; j < TALL; ++j) {{\n        index at[2];\n        real second;\n        \
+         sure_taps(a, {line}, min(p[{along}] + j, (index)a.length[{along}] - 1), at, second);\n#pragma unroll\n        for (int s = 0; s < SIDES; ++s) {{\n            q[{along}] = at[s];\n            \
+         const real ws = weight_of_side(s, second);\n{open}            Vector<from_type, LANES> x;\n            x.load(a.from_data, from_at(a, q));\n            const real weight = {weight};\n#pragma unroll\n            \
+         for (int i = 0; i < LANES; ++i) v[j][i] = fma(weight, x.number(i), v[j][i]);\n{close}        }}\n    }}\n#pragma unroll\n    \
+         for (int j = 0; j < TALL; ++j) {{\n        index own[RANK];\n        if (moved(a, p, j, 0, own)) finish_lanes<LANES>(a, own, v[j]);\n    }}\n"
     )
 }
 

@@ -78,7 +78,7 @@ impl Norm<'_> {
         (at, layout): (usize, &Layout),
         made: Option<([usize; 3], &Tensor)>,
     ) -> Result<(), Skip> {
-        let mut rows = Rows::over(self.real, layout, |d| d == 1);
+        let mut rows = Rows::over(self.real, layout, |d| d == 1).ahead();
         for (i, name) in ["part_0", "part_1"].into_iter().enumerate() {
             rows.emit.view(&columns::part_view(name, at, i as i64, layout, self.real))?;
             rows.stages.push(Stage::sum(format!("{name}(a, p)"), "x"));
