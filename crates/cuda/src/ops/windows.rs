@@ -210,7 +210,7 @@ pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, S
     map.emit.sizes("spread", &op.src.dims()[2..].iter().map(|i| i.saturating_mul(2)).collect::<Vec<_>>());
     let (rank, along) = (op.src.dims().len(), along(op.src.dims().len()));
     let code = if forward { resampled(rank, along) } else { spread(op, along) };
-    // Of vectors of channels fewer results are in registers.
+    // Fewer results per thread if each is a vector of channels, which takes more registers.
     let single = to.1.blocking().is_some_and(|b| b.strides[1] != 1);
     map.tiles(&code, &[("from", from.1), ("dst", to.1)], Tile { along, tall: if forward && single { 4 } else { 2 }, wide: 1 });
     if forward && rank == 4 {
@@ -292,7 +292,7 @@ fn across(rank: usize, along: usize) -> impl Iterator<Item = usize> {
     (2..rank).filter(move |&d| d != along).map(|d| d - 2)
 }
 
-/// Statements that interpolate a strip, each result from its own taps: all of them are read before the first is used, and caches have what results share.
+/// Statements that interpolate a tile: each result loads its own taps, all before the first use; inputs shared by results come from the cache.
 fn resampled(rank: usize, along: usize) -> String {
     let (mut before, mut open, mut close, mut weight) = (String::new(), String::new(), String::new(), "ws".to_owned());
     for d in across(rank, along) {
