@@ -1,5 +1,5 @@
-//! oneDNN's C interface as data: the numbers that stand for our types ([`numbers`]), the names of all enumerators ([`names`]), the status
-//! codes, and the structures whose layout clients know ([`records`]). Shared by the library that has this interface and by the one that calls it.
+//! oneDNN's C interface as data: the enumerators that correspond to our types ([`numbers`]), the names of all enumerators ([`names`]), the status
+//! codes, and the structures whose layout is part of the ABI ([`records`]). Used by the library that implements this interface and by programs that call it.
 #![forbid(unsafe_code)]
 
 pub mod names;

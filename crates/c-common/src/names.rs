@@ -1,5 +1,4 @@
-//! The names of enumerators, as the functions `dnnl_*2str` give them. The table is `data/names.txt`: a section for each function, a line for each
-//! enumerator.
+//! The names of enumerators, as the functions `dnnl_*2str` return them. The table is `data/names.txt`: a section per function, a line per enumerator.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
@@ -17,7 +16,7 @@ pub struct Names {
 
 static TABLE: LazyLock<HashMap<&'static str, Names>> = LazyLock::new(|| read(include_str!("../data/names.txt")));
 
-/// What a number of no enumerator is called where its enum says nothing else.
+/// The name of values that are no enumerators, unless the enum has another one.
 const UNKNOWN: &CStr = c"unknown";
 
 fn read(text: &'static str) -> HashMap<&'static str, Names> {
@@ -37,7 +36,7 @@ fn read(text: &'static str) -> HashMap<&'static str, Names> {
     table
 }
 
-/// Reads the table, as its first use does otherwise.
+/// Reads the table; otherwise the first use does.
 pub fn load() {
     LazyLock::force(&TABLE);
 }
@@ -47,7 +46,7 @@ pub fn name(kind: &str, number: i32) -> &'static CStr {
     TABLE.get(kind).map_or(UNKNOWN, |names| names.texts.get(&number).unwrap_or(&names.unknown))
 }
 
-/// The letters of a format tag: `aBcd16b` for its number; `None` for the tag `undef` and for numbers of no tag.
+/// The text of a format tag, such as `aBcd16b`; `None` for `undef` and for values that are no tag.
 pub fn tag(number: i32) -> Option<&'static str> {
     if number == crate::numbers::TAG_UNDEF {
         return None;

@@ -1,4 +1,4 @@
-//! The numbers that stand for our enums, a table each, read both ways.
+//! The enumerators that correspond to our enums: a table per enum, used in both directions.
 
 use oxidnn_spec::op::{BinaryAlg, ConvAlg, EltwiseAlg, LrnAlg, NormFlags, PoolAlg, Prop, ReductionAlg, ResamplingAlg};
 use oxidnn_spec::op::{RnnActivation, RnnCell, RnnDirection, SoftmaxAlg};
@@ -11,7 +11,7 @@ mod tests;
 pub const CPU: i32 = 1;
 /// `dnnl_engine_kind_t` of a GPU.
 pub const GPU: i32 = 2;
-/// A stream's flag, the default: executions in order.
+/// A stream flag, the default: executions in order.
 pub const IN_ORDER: u32 = 1;
 /// A stream's flag: executions in any order.
 pub const OUT_OF_ORDER: u32 = 2;
@@ -19,7 +19,7 @@ pub const OUT_OF_ORDER: u32 = 2;
 pub const PROFILING: u32 = 4;
 /// `dnnl_profiling_data_kind_t` of nanoseconds.
 pub const PROFILED_TIME: i32 = 1;
-/// A stream's flag of `oxidnn_dnnl.h`: executions return before they are done, on a CPU too.
+/// A stream flag of `oxidnn_dnnl.h`: executions are asynchronous, on a CPU too.
 pub const ASYNCHRONOUS: u32 = 1 << 16;
 /// The format tag `undef`.
 pub const TAG_UNDEF: i32 = 0;
@@ -29,8 +29,8 @@ pub const TAG_ANY: i32 = 1;
 /// A value and the number that stands for it.
 pub type Pair<T> = (T, i32);
 
-/// The numbers of one enum: a name for messages, and the pairs. A value may have several numbers (the first is [`Numbers::of`]'s) and a number
-/// several values (the first is [`Numbers::value`]'s).
+/// The enumerators of one enum: a name for messages, and pairs. A value may have several enumerators ([`Numbers::of`] returns the first), and an
+/// enumerator several values ([`Numbers::value`] returns the first).
 #[derive(Debug)]
 pub struct Numbers<T: 'static> {
     /// The type's name in the C interface.
@@ -39,12 +39,12 @@ pub struct Numbers<T: 'static> {
 }
 
 impl<T: Copy + PartialEq> Numbers<T> {
-    /// The number of `value`; 0, which the interface keeps for "undefined", where it has none.
+    /// The enumerator of `value`; 0, "undefined" in the interface, if it has none.
     pub fn of(&self, value: T) -> i32 {
         self.pairs.iter().find(|p| p.0 == value).map_or(0, |p| p.1)
     }
 
-    /// The value that `number` stands for.
+    /// The value of the enumerator `number`.
     pub fn value(&self, number: i32) -> Option<T> {
         self.pairs.iter().find(|p| p.1 == number).map(|p| p.0)
     }
@@ -99,7 +99,7 @@ pub const PROP: Numbers<Prop> = numbers(
 pub const CONV: Numbers<ConvAlg> =
     numbers("algorithm of a convolution", &[(ConvAlg::Direct, 1), (ConvAlg::Winograd, 2), (ConvAlg::Auto, 3)]);
 
-/// Algorithms of a deconvolution, which knows no `auto`.
+/// Algorithms of a deconvolution, which has no `auto`.
 pub const DECONV: Numbers<ConvAlg> =
     numbers("algorithm of a deconvolution", &[(ConvAlg::Direct, 10), (ConvAlg::Winograd, 11), (ConvAlg::Auto, 10)]);
 
@@ -217,13 +217,13 @@ pub const DIRECTION: Numbers<RnnDirection> = numbers(
     ],
 );
 
-/// Precisions that f32 computation may be lowered to.
+/// Floating-point math modes.
 pub const FPMATH: Numbers<FpMathMode> = numbers(
     "dnnl_fpmath_mode_t",
     &[(FpMathMode::Strict, 0), (FpMathMode::Bf16, 1), (FpMathMode::F16, 2), (FpMathMode::Any, 3), (FpMathMode::Tf32, 4)],
 );
 
-/// Types of accumulators.
+/// Accumulation modes.
 pub const ACCUMULATION: Numbers<Accumulation> = numbers(
     "dnnl_accumulation_mode_t",
     &[
@@ -236,14 +236,14 @@ pub const ACCUMULATION: Numbers<Accumulation> = numbers(
     ],
 );
 
-/// Who brings scratch memory.
+/// Scratchpad modes.
 pub const SCRATCHPAD: Numbers<ScratchpadMode> =
     numbers("dnnl_scratchpad_mode_t", &[(ScratchpadMode::Library, 0), (ScratchpadMode::User, 1)]);
 
-/// How results are rounded.
+/// Rounding modes.
 pub const ROUNDING: Numbers<Rounding> = numbers("dnnl_rounding_mode_t", &[(Rounding::Environment, 0), (Rounding::Stochastic, 1)]);
 
-/// How scales are found.
+/// Quantisation modes.
 pub const QUANT_MODE: Numbers<QuantMode> =
     numbers("dnnl_quantization_mode_t", &[(QuantMode::Static, 1), (QuantMode::DynamicMx, 2), (QuantMode::DynamicFp, 3)]);
 
@@ -252,12 +252,12 @@ fn flag_bits(f: &mut NormFlags) -> [&mut bool; 6] {
     [&mut f.use_global_stats, &mut f.use_scale, &mut f.use_shift, &mut f.fuse_relu, &mut f.fuse_add_relu, &mut f.rms]
 }
 
-/// Flags of a normalisation as a number.
+/// Flags of a normalisation as a bit set.
 pub fn norm_flags(mut flags: NormFlags) -> u32 {
     flag_bits(&mut flags).into_iter().enumerate().map(|(bit, on)| u32::from(*on) << bit).sum()
 }
 
-/// Flags of a normalisation; `None` where a bit is unknown.
+/// Flags of a normalisation; `None` if a bit is unknown.
 pub fn to_norm_flags(number: u32) -> Option<NormFlags> {
     let mut flags = NormFlags::default();
     let bits = flag_bits(&mut flags);

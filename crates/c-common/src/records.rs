@@ -1,4 +1,4 @@
-//! Structures whose layout clients know: public ones, and the memory descriptor, which clients read behind its handle.
+//! Structures whose layout is part of the ABI: public ones, and the memory descriptor, which clients read through its handle.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -8,7 +8,7 @@ mod tests;
 /// `dnnl_dims_t`.
 pub type DimsArray = [i64; 12];
 
-/// `dnnl_memory_desc` behind its handle: 768 bytes, of which [`MemoryDesc::format`] is a union that [`MemoryDesc::format_kind`] tells apart.
+/// `dnnl_memory_desc`: 768 bytes. [`MemoryDesc::format`] is a union, discriminated by [`MemoryDesc::format_kind`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct MemoryDesc {
@@ -16,7 +16,7 @@ pub struct MemoryDesc {
     pub initialized: u8,
     #[doc(hidden)]
     pub gap: [u8; 3],
-    /// Number of dimensions; 0 in the descriptor of nothing.
+    /// Number of dimensions; 0 in the empty descriptor.
     pub ndims: i32,
     /// Logical sizes.
     pub dims: DimsArray,
@@ -26,7 +26,7 @@ pub struct MemoryDesc {
     pub gap2: i32,
     /// Sizes with padding.
     pub padded_dims: DimsArray,
-    /// Where the logical tensor begins within the padded one.
+    /// Offsets of the logical tensor in the padded one.
     pub padded_offsets: DimsArray,
     /// Elements before the first one.
     pub offset0: i64,
@@ -36,13 +36,13 @@ pub struct MemoryDesc {
     pub gap3: i32,
     /// The union, as its largest member.
     pub format: Sparse,
-    /// What stands behind the data.
+    /// Data after the elements.
     pub extra: Extra,
 }
 
 /// Values of [`MemoryDesc::format_kind`].
 pub mod format_kind {
-    /// No format: the descriptor of nothing.
+    /// No format: the empty descriptor.
     pub const UNDEF: i32 = 0;
     /// The implementation chooses.
     pub const ANY: i32 = 1;
@@ -52,7 +52,7 @@ pub mod format_kind {
     pub const OPAQUE: i32 = 3;
     /// [`super::Sparse`].
     pub const SPARSE: i32 = 4;
-    /// One number on the host.
+    /// A host scalar.
     pub const HOST_SCALAR: i32 = 5;
 }
 
@@ -60,7 +60,7 @@ pub mod format_kind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Blocked {
-    /// Distance from one outer block of a dimension to the next.
+    /// Strides between outer blocks of a dimension.
     pub strides: DimsArray,
     /// Number of inner blocks.
     pub inner_nblks: i32,
@@ -84,21 +84,21 @@ pub struct Sparse {
     pub nnz: i64,
     /// Data types of the index arrays.
     pub metadata_types: [i32; 2],
-    /// Blocking of the dense tensor behind a packed one.
+    /// Blocking of the dense tensor of a packed one.
     pub packed: Blocked,
 }
 
 /// Values of [`Sparse::encoding`].
 pub mod encoding {
-    /// Compressed rows.
+    /// Compressed sparse rows (CSR).
     pub const CSR: i32 = 1;
     /// A mask and packed values.
     pub const PACKED: i32 = 2;
-    /// Coordinates.
+    /// Coordinates (COO).
     pub const COO: i32 = 3;
 }
 
-/// What a memory descriptor says about sums behind the data, and about processors without the instructions for them.
+/// Compensation sums after the data, and the factor for processors without the instructions that make it unnecessary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Extra {
@@ -106,13 +106,13 @@ pub struct Extra {
     pub flags: u64,
     /// Dimensions of the sums for shifted s8 sources.
     pub compensation_mask: i32,
-    /// Bits of the factor, an `f32`, that the weights were multiplied with.
+    /// Bits of the factor, an `f32`, by which the weights were multiplied.
     pub scale_adjust: u32,
     /// Dimensions of the sums for asymmetric sources.
     pub asymm_compensation_mask: i32,
     #[doc(hidden)]
     pub gap: i32,
-    /// Sizes that belong to GPU formats.
+    /// Sizes of GPU formats.
     pub gpu: [i64; 13],
 }
 
@@ -120,7 +120,7 @@ pub struct Extra {
 pub mod extra_flags {
     /// Sums for shifted s8 sources.
     pub const S8S8: u64 = 1;
-    /// Weights were multiplied with a factor.
+    /// Weights were multiplied by a factor.
     pub const SCALE_ADJUST: u64 = 2;
     /// Sums for asymmetric sources.
     pub const ASYMMETRIC_SRC: u64 = 8;
@@ -137,7 +137,7 @@ impl Sparse {
 }
 
 impl MemoryDesc {
-    /// The descriptor of nothing.
+    /// The empty descriptor.
     pub const ZERO: MemoryDesc = MemoryDesc {
         initialized: 1,
         gap: [0; 3],
@@ -164,13 +164,13 @@ impl MemoryDesc {
         bytemuck::cast_slice(bytemuck::bytes_of(&self.format))
     }
 
-    /// Makes the union strides and blocks.
+    /// Sets the union to strides and blocks.
     pub fn set_blocked(&mut self, blocked: Blocked) {
         self.set_words(bytemuck::cast_slice(bytemuck::bytes_of(&blocked)));
         self.format_kind = format_kind::BLOCKED;
     }
 
-    /// Makes the union these words, of which it has 40.
+    /// Sets the union's words, of which it has 40.
     pub fn set_words(&mut self, words: &[i64]) {
         self.format = Sparse::ZERO;
         let all: &mut [i64] = bytemuck::cast_slice_mut(bytemuck::bytes_of_mut(&mut self.format));
@@ -184,11 +184,11 @@ impl MemoryDesc {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[repr(C)]
 pub struct CacheStatistics {
-    /// Requests that found code.
+    /// Hits.
     pub hits: u64,
-    /// Requests that made code.
+    /// Misses.
     pub misses: u64,
-    /// Entries that were forgotten for others.
+    /// Evicted entries.
     pub evictions: u64,
     /// Entries now.
     pub entries: u64,
@@ -206,7 +206,7 @@ pub struct Version {
     pub minor: i32,
     /// Patch.
     pub patch: i32,
-    /// Where the library was made from, a text that ends with a zero.
+    /// The commit in oneDNN, here the name and version of this library; zero-terminated.
     pub hash: &'static [u8; 32],
     /// Threads of the CPU engine, one of [`runtime`].
     pub cpu_runtime: u32,

@@ -1,17 +1,17 @@
 //! `dnnl_status_t`.
 
-/// What every function of the interface returns.
+/// The status that every function of the interface returns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(i32)]
 #[must_use]
 pub enum Status {
-    /// All is well.
+    /// Success.
     Success = 0,
-    /// Memory could not be had.
+    /// Memory allocation failed.
     OutOfMemory = 1,
-    /// The request is wrong.
+    /// The request is invalid.
     InvalidArguments = 2,
-    /// The request is legal, but nothing takes it.
+    /// The request is valid, but no implementation supports it.
     Unimplemented = 3,
     /// The iterator over implementations is exhausted.
     LastImplReached = 4,
@@ -19,12 +19,12 @@ pub enum Status {
     RuntimeError = 5,
     /// The query does not apply.
     NotRequired = 6,
-    /// The graph is not one.
+    /// The graph is invalid.
     InvalidGraph = 7,
     /// An operation of a graph is not one.
     InvalidGraphOp = 8,
-    /// Shapes of a graph do not fit.
+    /// Shapes of a graph do not match.
     InvalidShape = 9,
-    /// Data types of a graph do not fit.
+    /// Data types of a graph do not match.
     InvalidDataType = 10,
 }

@@ -1,4 +1,4 @@
-//! The device: the host, which says that it is of compute capability 8.0, so that programs offer 16-bit types and do not ask for 8-bit ones.
+//! The device: the host, which reports compute capability 8.0, so that programs use 16-bit floating-point types but not 8-bit ones.
 
 use crate::error::{Error, guard};
 use crate::memory::Address;
@@ -6,11 +6,11 @@ use crate::pointers::Out;
 use crate::work::settle_all;
 use std::ffi::c_char;
 
-/// Says another compute capability: `9.0`.
+/// Environment variable that sets the reported compute capability, such as `9.0`.
 const VARIABLE: &str = "OXIDNN_CUDART_CAPABILITY";
-/// The version of the headers that this was made for.
+/// The version of the headers that this interface matches.
 const VERSION: i32 = 13_050;
-/// Shared memory that programs size their kernels by, in bytes.
+/// Reported shared memory per SM and per block (opt-in), in bytes.
 const SHARED: usize = 163_840;
 const SMS: i32 = 108;
 
@@ -45,7 +45,7 @@ pub extern "C" fn cudaDeviceSynchronize() -> Error {
     Error::SUCCESS
 }
 
-/// `cudaDeviceReset`: memory stays.
+/// `cudaDeviceReset`: no effect.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaDeviceReset() -> Error {
     Error::SUCCESS
@@ -63,7 +63,7 @@ pub extern "C" fn cudaRuntimeGetVersion(version: Out<'_, i32>) -> Error {
     guard(|| version.set(VERSION))
 }
 
-/// Numbers of `cudaDeviceAttr` and what they are; others are 0.
+/// Values of `cudaDeviceAttr`; others are 0.
 const ATTRIBUTES: &[(i32, i32)] = &[
     (1, 1024),
     (2, 1024),
@@ -98,7 +98,7 @@ pub extern "C" fn cudaDeviceGetAttribute(value: Out<'_, i32>, attribute: i32, de
     })
 }
 
-/// `struct cudaDeviceProp` of CUDA 13, as far as programs look at it; the rest is 0.
+/// `struct cudaDeviceProp` of CUDA 13; fields that programs do not look at are 0 (`rest`).
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct DeviceProp {
@@ -156,7 +156,7 @@ pub extern "C" fn cudaGetDeviceProperties(properties: Out<'_, DeviceProp>, devic
     })
 }
 
-/// `cudaGetDriverEntryPoint`: there is no driver. The function is null, and the result says that it was not found.
+/// `cudaGetDriverEntryPoint`: there is no driver; returns null, and `cudaDriverEntryPointSymbolNotFound` as the result.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGetDriverEntryPoint(_symbol: *const c_char, function: Out<'_, Address>, _flags: u64, result: Out<'_, i32>) -> Error {
     no_entry(function, result)

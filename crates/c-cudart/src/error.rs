@@ -1,4 +1,4 @@
-//! Errors: numbers, names, and the last one of a thread.
+//! Error codes, their names, and a thread's last error.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char};
@@ -30,7 +30,7 @@ impl Error {
     pub const UNKNOWN: Error = Error(999);
 }
 
-/// Numbers, names and what they mean.
+/// Codes, names and messages.
 const TEXTS: &[(i32, &CStr, &CStr)] = &[
     (0, c"cudaSuccess", c"no error"),
     (1, c"cudaErrorInvalidValue", c"an argument is not what the function takes"),
@@ -52,7 +52,7 @@ thread_local! {
     static LAST: Cell<Error> = const { Cell::new(Error::SUCCESS) };
 }
 
-/// What `body` answers, remembered as the thread's last error where it is one. A panic is an unknown error.
+/// Runs `body`, the body of an exported function; an error becomes the thread's last error. A panic is an unknown error.
 pub(crate) fn guard(body: impl FnOnce() -> Result<(), Error>) -> Error {
     match catch_unwind(AssertUnwindSafe(body)).unwrap_or(Err(Error::UNKNOWN)) {
         Ok(()) => Error::SUCCESS,
@@ -75,7 +75,7 @@ pub extern "C" fn cudaGetErrorName(error: Error) -> *const c_char {
     text(error).0.as_ptr()
 }
 
-/// `cudaGetLastError`, which forgets it.
+/// `cudaGetLastError`: returns and clears it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGetLastError() -> Error {
     LAST.replace(Error::SUCCESS)

@@ -1,5 +1,5 @@
-//! CUDA graphs: work of streams that was recorded, or put there node by node, and is done as often as a graph is launched. Nodes are done in the order in
-//! which they came, which is an order of what they depend on.
+//! CUDA graphs, from stream capture or built node by node. A launch runs the nodes in the order in which they were added, which respects their
+//! dependencies.
 
 use crate::error::{Error, guard};
 use crate::memory::{self, Address};
@@ -10,33 +10,33 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
 
-/// A node: work, a graph in the graph, or something kept.
+/// A node: work, a child graph, or a user object.
 #[derive(Clone)]
 enum Node {
     Work(Work),
     Graph(usize),
-    /// What the graph keeps, which is no node to a program.
+    /// A user object that the graph retains; not a node in CUDA's sense.
     Kept(Work),
 }
 
-/// A graph's nodes with their numbers.
+/// A graph's nodes with their handles.
 type Nodes = Vec<(usize, Node)>;
 
-/// Graphs in graphs that are followed.
+/// Limit on the nesting of child graphs.
 const DEEPEST: usize = 32;
 
 static GRAPHS: Mutex<BTreeMap<usize, Nodes>> = Mutex::new(BTreeMap::new());
-/// What an instance does, by the numbers of the nodes of its graph.
+/// The work of each executable graph, with the handles of the nodes.
 static INSTANCES: Mutex<BTreeMap<usize, Vec<(usize, Work)>>> = Mutex::new(BTreeMap::new());
 
-/// Puts a graph under a new number.
+/// Registers a graph under a new handle.
 fn add(nodes: Nodes) -> Address {
     let made = number();
     lock(&GRAPHS).insert(made.addr(), nodes);
     made
 }
 
-/// The work of a graph; that of a graph in it has the number of the node that this is.
+/// The work of a graph; the work of a child graph has the handle of its node.
 fn work(graphs: &BTreeMap<usize, Nodes>, graph: usize, depth: usize) -> Result<Vec<(usize, Work)>, Error> {
     let nodes = graphs.get(&graph).filter(|_| depth < DEEPEST).ok_or(Error::INVALID_VALUE)?;
     let mut all = Vec::new();
@@ -49,12 +49,12 @@ fn work(graphs: &BTreeMap<usize, Nodes>, graph: usize, depth: usize) -> Result<V
     Ok(all)
 }
 
-/// The numbers of a graph's nodes, each of which depends on the one before it.
+/// The handles of a graph's nodes, each of which depends on the one before it.
 fn chain(nodes: &Nodes) -> impl Iterator<Item = usize> + '_ {
     nodes.iter().filter(|(_, node)| !matches!(node, Node::Kept(_))).map(|(number, _)| *number)
 }
 
-/// Tells of at most one node: how many there are, and which one, where there is a place for it.
+/// Returns zero or one node to the caller: the count, and the node if `place` is not null.
 fn tell(found: Option<usize>, place: Out<'_, Address>, count: Out<'_, usize>) -> Result<(), Error> {
     if let Some(number) = found {
         place.set_optional(std::ptr::null_mut::<u8>().wrapping_add(number).cast());
@@ -62,14 +62,14 @@ fn tell(found: Option<usize>, place: Out<'_, Address>, count: Out<'_, usize>) ->
     count.set(usize::from(found.is_some()))
 }
 
-/// Adds a node to a graph; returns its number.
+/// Adds a node to a graph; returns its handle.
 fn push(graph: Address, node: Node) -> Result<Address, Error> {
     let made = number();
     lock(&GRAPHS).get_mut(&graph.addr()).ok_or(Error::INVALID_VALUE)?.push((made.addr(), node));
     Ok(made)
 }
 
-/// `cudaStreamBeginCapture`: what the stream is given is recorded, not done.
+/// `cudaStreamBeginCapture`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaStreamBeginCapture(stream: Address, _mode: i32) -> Error {
     guard(|| {
@@ -101,7 +101,7 @@ pub extern "C" fn cudaStreamIsCapturing(stream: Address, status: Out<'_, i32>) -
     guard(|| status.set(i32::from(is_captured(stream)?)))
 }
 
-/// `cudaStreamGetCaptureInfo` of CUDA 13. A stream that is being captured has no graph yet.
+/// `cudaStreamGetCaptureInfo` of CUDA 13: only the status; the graph is created when capture ends.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "CUDA's interface")]
 pub extern "C" fn cudaStreamGetCaptureInfo(
@@ -124,7 +124,7 @@ pub extern "C" fn cudaStreamGetCaptureInfo(
     })
 }
 
-/// `cudaThreadExchangeStreamCaptureMode`: all modes are one.
+/// `cudaThreadExchangeStreamCaptureMode`: no effect, all modes are the same here.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaThreadExchangeStreamCaptureMode(_mode: Address) -> Error {
     Error::SUCCESS
@@ -184,7 +184,7 @@ pub struct UpdateInfo {
     from: Address,
 }
 
-/// `cudaGraphExecUpdate`: the instance does what the graph says from now on.
+/// `cudaGraphExecUpdate`: replaces the instance's work by the graph's.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGraphExecUpdate(instance: Address, graph: Address, info: Out<'_, UpdateInfo>) -> Error {
     guard(|| {
@@ -198,7 +198,7 @@ pub extern "C" fn cudaGraphExecUpdate(instance: Address, graph: Address, info: O
     })
 }
 
-/// `cudaGraphAddChildGraphNode`: a copy of the graph, as it is now.
+/// `cudaGraphAddChildGraphNode`: adds a copy of the graph.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGraphAddChildGraphNode(
     place: Out<'_, Address>,
@@ -225,7 +225,7 @@ pub extern "C" fn cudaGraphChildGraphNodeGetGraph(node: Address, graph: Out<'_, 
     })
 }
 
-/// `cudaGraphExecChildGraphNodeSetParams`: the node's part of the instance does what the graph says from now on.
+/// `cudaGraphExecChildGraphNodeSetParams`: replaces the node's work in the instance by the graph's.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGraphExecChildGraphNodeSetParams(instance: Address, node: Address, child: Address) -> Error {
     guard(|| {
@@ -239,7 +239,7 @@ pub extern "C" fn cudaGraphExecChildGraphNodeSetParams(instance: Address, node: 
     })
 }
 
-/// `cudaGraphGetNodes`: how many there are.
+/// `cudaGraphGetNodes`: only the count.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGraphGetNodes(graph: Address, places: Address, count: Out<'_, usize>) -> Error {
     guard(|| {
@@ -257,7 +257,7 @@ pub extern "C" fn cudaGraphGetRootNodes(graph: Address, place: Out<'_, Address>,
     })
 }
 
-/// The node at a distance from another one in its graph.
+/// The node `step` places after another one in its graph.
 fn neighbour(node: Address, step: isize) -> Result<Option<usize>, Error> {
     let graphs = lock(&GRAPHS);
     let of = |nodes: &Nodes| {
@@ -268,13 +268,13 @@ fn neighbour(node: Address, step: isize) -> Result<Option<usize>, Error> {
     graphs.values().find_map(of).ok_or(Error::INVALID_VALUE)
 }
 
-/// `cudaGraphNodeGetDependencies` of CUDA 13: the node before this one. Edges have no data.
+/// `cudaGraphNodeGetDependencies` of CUDA 13: the previous node. Edge data are not supported.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGraphNodeGetDependencies(node: Address, place: Out<'_, Address>, _edges: Address, count: Out<'_, usize>) -> Error {
     guard(|| tell(neighbour(node, -1)?, place, count))
 }
 
-/// `cudaGraphNodeGetDependentNodes` of CUDA 13: the node behind this one.
+/// `cudaGraphNodeGetDependentNodes` of CUDA 13: the next node.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGraphNodeGetDependentNodes(node: Address, place: Out<'_, Address>, _edges: Address, count: Out<'_, usize>) -> Error {
     guard(|| tell(neighbour(node, 1)?, place, count))
@@ -308,7 +308,7 @@ pub extern "C" fn cudaGraphMemcpyNodeSetParams1D(node: Address, to: Address, fro
     })
 }
 
-/// What `libcudnn.so.9` puts into streams and graphs: `run` with `data` as often as it is due, and `end` with it when that cannot be any more.
+/// Work that `libcudnn.so.9` submits to streams and graphs: `run(data)` is called for each execution, `end(data)` when there can be no more.
 struct Guest {
     run: extern "C" fn(Address),
     end: extern "C" fn(Address),
@@ -332,12 +332,12 @@ impl Guest {
     }
 }
 
-/// Objects of the program's that graphs keep, by their numbers.
+/// User objects by their handles.
 static OBJECTS: Mutex<BTreeMap<usize, Arc<Guest>>> = Mutex::new(BTreeMap::new());
 
 extern "C" fn nothing(_: Address) {}
 
-/// `cudaUserObjectCreate`: `destroy` is called with `object` when neither the program nor a graph has it any more.
+/// `cudaUserObjectCreate`: `destroy(object)` is called when neither the program nor a graph refers to it any more.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaUserObjectCreate(
     place: Out<'_, Address>,
@@ -354,7 +354,7 @@ pub extern "C" fn cudaUserObjectCreate(
     })
 }
 
-/// `cudaUserObjectRelease`: all references of the program's at once.
+/// `cudaUserObjectRelease`: releases all of the program's references, whatever `count` says.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaUserObjectRelease(object: Address, _count: u32) -> Error {
     guard(|| {
@@ -363,7 +363,7 @@ pub extern "C" fn cudaUserObjectRelease(object: Address, _count: u32) -> Error {
     })
 }
 
-/// `cudaGraphRetainUserObject`, which with the flag to move it takes the program's reference.
+/// `cudaGraphRetainUserObject`; `cudaGraphUserObjectMove` transfers the program's reference.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGraphRetainUserObject(graph: Address, object: Address, _count: u32, flags: u32) -> Error {
     guard(|| {
@@ -376,12 +376,12 @@ pub extern "C" fn cudaGraphRetainUserObject(graph: Address, object: Address, _co
     })
 }
 
-/// Whether work that `stream` is given now may be done later: `libcudnn.so.9` asks, which knows by this name that the runtime is this one.
+/// Whether work submitted to `stream` now may run later. `libcudnn.so.9` calls it, and recognises this runtime by the name.
 #[unsafe(no_mangle)]
 pub extern "C" fn oxidnnCudartDefers(stream: Address) -> i32 {
     match Stream::find(stream.addr()) {
         Ok(Some(stream)) => i32::from(stream.defers()),
-        // The null stream comes after all others.
+        // The null stream synchronises with all others.
         Ok(None) => {
             settle_all();
             0
@@ -390,21 +390,21 @@ pub extern "C" fn oxidnnCudartDefers(stream: Address) -> i32 {
     }
 }
 
-/// Gives `stream` work of `libcudnn.so.9`'s, which it does once or, recorded, as often as the graph is launched; `end` is called behind the last time.
+/// Submits work of `libcudnn.so.9` to `stream`: it runs once, or if captured, at every launch of the graph; then `end` is called.
 #[unsafe(no_mangle)]
 pub extern "C" fn oxidnnCudartSubmit(stream: Address, run: extern "C" fn(Address), end: extern "C" fn(Address), data: Address) -> Error {
     let work = Guest::work(run, end, data);
     guard(|| submit(stream.addr(), work))
 }
 
-/// Puts work of `libcudnn.so.9`'s behind the nodes of a graph.
+/// Appends work of `libcudnn.so.9` to a graph.
 #[unsafe(no_mangle)]
 pub extern "C" fn oxidnnCudartAppend(graph: Address, run: extern "C" fn(Address), end: extern "C" fn(Address), data: Address) -> Error {
     let work = Guest::work(run, end, data);
     guard(|| push(graph, Node::Work(work)).map(drop))
 }
 
-/// Takes all nodes out of a graph.
+/// Removes all nodes from a graph.
 #[unsafe(no_mangle)]
 pub extern "C" fn oxidnnCudartClear(graph: Address) -> Error {
     guard(|| {
@@ -413,7 +413,7 @@ pub extern "C" fn oxidnnCudartClear(graph: Address) -> Error {
     })
 }
 
-/// Writes functions that the host has nothing for.
+/// Defines functions that are not supported.
 macro_rules! unsupported {
     ($($name:ident)*) => {
         $(#[doc = concat!("`", stringify!($name), "`: not supported.")]

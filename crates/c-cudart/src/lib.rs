@@ -1,8 +1,8 @@
 //! A small CUDA runtime whose device is the host, so that programs written for cuDNN run on the CPU engine of `libcudnn.so.9` unchanged.
 //!
-//! Memory "of the device" is the host's. Work is done when a call returns, or, with `OXIDNN_CUDART_ASYNC=1`, on threads of streams; it can be recorded and
-//! launched as a graph, executions of `libcudnn.so.9` among it. It is for whoever puts
-//! it on the loader's path on purpose; it is never installed under the name of NVIDIA's library. Kernels cannot be launched.
+//! Device memory is host memory. Work is done when a call returns, or, with `OXIDNN_CUDART_ASYNC=1`, on a thread per stream; it can be captured and
+//! launched as a graph, including executions of `libcudnn.so.9`. Kernels cannot be launched. Whoever wants it puts it on the loader's path; it is never
+//! installed under the name of NVIDIA's library.
 
 #![allow(non_snake_case, reason = "exported functions have CUDA's names")]
 

@@ -1,4 +1,4 @@
-//! Memory: blocks of the host's, which a register knows by their addresses. **The only unsafe code of this crate.**
+//! Memory: host blocks, registered by address. **The only unsafe code of this crate.**
 
 use crate::error::{Error, guard};
 use crate::pointers::Out;
@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// An address that C passes.
 pub type Address = *mut c_void;
 
-/// What `cudaMalloc` promises of addresses.
+/// The alignment that `cudaMalloc` guarantees.
 const ALIGNMENT: usize = 256;
 
-/// Bytes of the blocks that are there, by their addresses.
+/// Sizes of the allocated blocks, by address.
 static BLOCKS: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 
 fn blocks() -> MutexGuard<'static, BTreeMap<usize, usize>> {
@@ -25,7 +25,7 @@ fn layout(bytes: usize) -> Result<Layout, Error> {
     Layout::from_size_align(bytes.max(1), ALIGNMENT).map_err(|_| Error::MEMORY_ALLOCATION)
 }
 
-/// A block of `bytes`; null where none are asked for.
+/// Allocates a block of `bytes`; null for 0 bytes.
 fn allocate(place: Out<'_, Address>, bytes: usize) -> Error {
     guard(|| {
         if bytes == 0 {
@@ -42,7 +42,7 @@ fn allocate(place: Out<'_, Address>, bytes: usize) -> Error {
     })
 }
 
-/// Gives back a block after the work that streams were given; null is legal.
+/// Frees a block after waiting for all streams; null is allowed.
 fn release(block: Address) -> Error {
     guard(|| {
         if block.is_null() {
@@ -51,13 +51,13 @@ fn release(block: Address) -> Error {
         settle_all();
         let bytes = blocks().remove(&block.addr()).ok_or(Error::INVALID_VALUE)?;
         let layout = layout(bytes)?;
-        // SAFETY: the register held the block, so it was allocated here with this layout and not given back yet.
+        // SAFETY: the block was registered, so it was allocated here with this layout and not freed yet.
         unsafe { dealloc(block.cast(), layout) };
         Ok(())
     })
 }
 
-/// The copying of bytes, which may overlap.
+/// Work that copies bytes; the ranges may overlap.
 ///
 /// # Errors
 /// `cudaErrorInvalidValue` for null.
@@ -69,13 +69,13 @@ pub(crate) fn copying(to: Address, from: *const c_void, bytes: usize) -> Result<
     Ok(Arc::new(move || {
         let (to, from) = (std::ptr::with_exposed_provenance_mut::<u8>(to), std::ptr::with_exposed_provenance::<u8>(from));
         if bytes > 0 {
-            // SAFETY: the caller of C's function promised that both addresses are valid for as many bytes, until the stream has come so far.
+            // SAFETY: the caller of the C function promised that both addresses are valid for as many bytes until the stream gets here.
             unsafe { std::ptr::copy(from, to, bytes) };
         }
     }))
 }
 
-/// The filling of bytes.
+/// Work that fills bytes.
 ///
 /// # Errors
 /// `cudaErrorInvalidValue` for null.
@@ -86,13 +86,13 @@ fn filling(to: Address, value: i32, bytes: usize) -> Result<Work, Error> {
     let to = to.expose_provenance();
     Ok(Arc::new(move || {
         if bytes > 0 {
-            // SAFETY: the caller of C's function promised that the address is valid for as many bytes, until the stream has come so far.
+            // SAFETY: the caller of the C function promised that the address is valid for as many bytes until the stream gets here.
             unsafe { std::ptr::write_bytes(std::ptr::with_exposed_provenance_mut::<u8>(to), value as u8, bytes) };
         }
     }))
 }
 
-/// Does work at once, after all that streams were given.
+/// Runs work now, after waiting for all streams.
 fn now(work: Result<Work, Error>) -> Error {
     guard(|| {
         let work = work?;
@@ -102,7 +102,7 @@ fn now(work: Result<Work, Error>) -> Error {
     })
 }
 
-/// Does work in the order of a stream.
+/// Submits work to a stream.
 fn on(stream: Address, work: Result<Work, Error>) -> Error {
     guard(|| submit(stream.addr(), work?))
 }
@@ -149,7 +149,7 @@ pub extern "C" fn cudaFreeHost(block: Address) -> Error {
     release(block)
 }
 
-/// `cudaFreeAsync`: after the stream's work; not of a stream that is recorded, whose work uses the block when the graph is launched.
+/// `cudaFreeAsync`: waits for all streams; refused while the stream is captured, since the graph's launches would use the block.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaFreeAsync(block: Address, stream: Address) -> Error {
     match Stream::find(stream.addr()) {
@@ -194,7 +194,7 @@ pub struct PointerAttributes {
     reserved: [i64; 8],
 }
 
-/// `cudaPointerGetAttributes`: managed memory within a block, else unregistered.
+/// `cudaPointerGetAttributes`: managed memory inside a block, else unregistered.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaPointerGetAttributes(attributes: Out<'_, PointerAttributes>, at: Address) -> Error {
     guard(|| {
@@ -205,7 +205,7 @@ pub extern "C" fn cudaPointerGetAttributes(attributes: Out<'_, PointerAttributes
     })
 }
 
-/// `cudaMemGetInfo`: what is free is not known, so that all of a terabyte is.
+/// `cudaMemGetInfo`: pretends to have one TiB, less what is allocated.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaMemGetInfo(free: Out<'_, usize>, total: Out<'_, usize>) -> Error {
     guard(|| {

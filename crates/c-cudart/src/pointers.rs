@@ -1,9 +1,9 @@
-//! What C passes: places for results.
+//! Types of C's pointer parameters: where to write results.
 
 use crate::error::Error;
 use std::mem::MaybeUninit;
 
-/// `T *`: a place for a result, which the caller's C promises to be null or valid.
+/// `T *`: where to write a result; the C caller promises that it is null or valid.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Out<'a, T>(Option<&'a mut MaybeUninit<T>>);
@@ -18,7 +18,7 @@ impl<T> Out<'_, T> {
         Ok(())
     }
 
-    /// Writes the result if there is a place for it.
+    /// Writes the result if the pointer is not null.
     pub fn set_optional(self, value: T) {
         if let Some(place) = self.0 {
             place.write(value);

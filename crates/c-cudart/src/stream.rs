@@ -1,4 +1,4 @@
-//! Streams and events, which are points in their work.
+//! Streams and events.
 
 use crate::error::{Error, guard};
 use crate::memory::Address;
@@ -11,23 +11,23 @@ use std::time::Instant;
 
 static NEXT: AtomicUsize = AtomicUsize::new(0x1000);
 
-/// A number that looks like an address and is none.
+/// A new handle: it looks like an address, but is none.
 pub(crate) fn number() -> Address {
     std::ptr::null_mut::<u8>().wrapping_add(NEXT.fetch_add(64, Ordering::Relaxed)).cast()
 }
 
-/// When a point was reached.
+/// A point in a stream: when it was reached.
 #[derive(Default)]
 struct Point {
     at: Mutex<Option<Instant>>,
     reached: Condvar,
 }
 
-/// The last point that an event was recorded at.
+/// The point at which an event was last recorded.
 #[derive(Clone, Default)]
 struct Event {
     point: Option<Arc<Point>>,
-    /// What recorded the stream then, which streams join that wait for it.
+    /// The capture of the stream at that time; streams that wait for the event join it.
     capture: Option<Arc<Capture>>,
 }
 
@@ -81,7 +81,7 @@ pub extern "C" fn cudaStreamCreateWithPriority(stream: Out<'_, Address>, _flags:
     create(stream)
 }
 
-/// `cudaStreamDestroy`: work that was given is done.
+/// `cudaStreamDestroy`: submitted work still runs.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaStreamDestroy(stream: Address) -> Error {
     guard(|| Stream::destroy(stream.addr()))
@@ -108,13 +108,13 @@ pub extern "C" fn cudaStreamQuery(stream: Address) -> Error {
     })
 }
 
-/// `cudaStreamWaitEvent`: work that the stream is given from now on comes after the event.
+/// `cudaStreamWaitEvent`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaStreamWaitEvent(stream: Address, event: Address, _flags: u32) -> Error {
     guard(|| {
         let event = self::event(event)?;
         match (Stream::find(stream.addr())?, event.capture, event.point) {
-            // A stream that waits for one that is recorded is recorded with it; the order of recording is an order of the work.
+            // A stream that waits for an event of a captured stream joins the capture. The order of submission respects all dependencies.
             (Some(stream), Some(capture), _) => stream.join(capture),
             (None, Some(_), _) => return Err(Error::STREAM_CAPTURE_UNSUPPORTED),
             (_, None, Some(point)) => submit(stream.addr(), Arc::new(move || point.wait()))?,
@@ -159,7 +159,7 @@ pub extern "C" fn cudaEventDestroy(event: Address) -> Error {
     guard(|| lock(&EVENTS).remove(&event.addr()).map(drop).ok_or(Error::INVALID_RESOURCE_HANDLE))
 }
 
-/// `cudaEventRecord`: behind what the stream was given.
+/// `cudaEventRecord`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaEventRecord(event: Address, stream: Address) -> Error {
     guard(|| {
@@ -194,7 +194,7 @@ pub extern "C" fn cudaEventQuery(event: Address) -> Error {
     })
 }
 
-/// `cudaEventElapsedTime`: milliseconds between two points.
+/// `cudaEventElapsedTime`: milliseconds between two events.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaEventElapsedTime(milliseconds: Out<'_, f32>, start: Address, end: Address) -> Error {
     guard(|| {

@@ -1,34 +1,34 @@
-//! Work: what is done on a stream, now, later on the stream's thread, or whenever a graph is launched that has it.
+//! Work submitted to streams: it runs at once, later on the stream's thread, or at every launch of a graph that captured it.
 //!
-//! Without more a stream does its work when it is asked to. `OXIDNN_CUDART_ASYNC=1` gives every stream that a program makes a thread of its own, so that
-//! programs meet the order that they have on a GPU; the null stream then comes after all the others, and they after it.
+//! By default a stream runs its work at once. With `OXIDNN_CUDART_ASYNC=1` every stream that a program creates has a thread of its own, so programs see the
+//! asynchrony of a GPU; the null stream then waits for all others and runs its work at once.
 
 use crate::error::Error;
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 
-/// Something to do, once or as often as a graph is launched.
+/// An operation that runs once, or at every launch of a graph.
 pub(crate) type Work = Arc<dyn Fn() + Send + Sync>;
 
-/// Asks for threads of streams.
+/// Environment variable that gives streams threads.
 const VARIABLE: &str = "OXIDNN_CUDART_ASYNC";
 
-/// What streams that are captured together were asked to do, in order.
+/// The work of streams that are captured together, in order of submission.
 #[derive(Default)]
 pub(crate) struct Capture {
     work: Mutex<Vec<Work>>,
 }
 
-/// A stream that was made.
+/// A stream that the program created.
 pub(crate) struct Stream {
-    /// While its work is recorded.
+    /// Set while the stream is captured.
     capture: Mutex<Option<Arc<Capture>>>,
     line: Arc<Line>,
     has_thread: bool,
 }
 
-/// Work that waits for a thread.
+/// The queue of a stream's thread.
 #[derive(Default)]
 struct Line {
     state: Mutex<State>,
@@ -43,10 +43,10 @@ struct State {
     ends: bool,
 }
 
-/// Streams by their numbers.
+/// Streams by their handles.
 static STREAMS: Mutex<BTreeMap<usize, Arc<Stream>>> = Mutex::new(BTreeMap::new());
 
-/// Takes a lock; what a thread that panicked left is as good as any.
+/// Takes a lock, even if a thread panicked while holding it.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -59,14 +59,14 @@ impl Line {
         self.changed.notify_all();
     }
 
-    /// Does what comes until the line ends.
+    /// The thread's loop: runs work until the stream is destroyed.
     fn serve(&self) {
         let mut state = lock(&self.state);
         loop {
             match state.waiting.pop_front() {
                 Some(work) => {
                     drop(state);
-                    // What panics has said so, and is done.
+                    // A panic has printed its message; the work counts as done.
                     let _ = catch_unwind(AssertUnwindSafe(|| work()));
                     drop(work);
                     state = lock(&self.state);
@@ -79,7 +79,7 @@ impl Line {
         }
     }
 
-    /// Returns when all that was given so far is done.
+    /// Waits for the work submitted so far.
     fn settle(&self) {
         let mut state = lock(&self.state);
         let last = state.given;
@@ -90,10 +90,10 @@ impl Line {
 }
 
 impl Stream {
-    /// Registers a new stream under `number`.
+    /// Registers a new stream under the handle `number`.
     ///
     /// # Errors
-    /// `cudaErrorMemoryAllocation` where its thread cannot be started.
+    /// `cudaErrorMemoryAllocation` if its thread cannot be started.
     pub(crate) fn create(number: usize) -> Result<(), Error> {
         static THREADS: LazyLock<bool> = LazyLock::new(|| std::env::var(VARIABLE).is_ok_and(|v| v != "0" && !v.is_empty()));
         let line = Arc::<Line>::default();
@@ -106,10 +106,10 @@ impl Stream {
         Ok(())
     }
 
-    /// Ends a stream, whose work is still done.
+    /// Destroys a stream; submitted work still runs.
     ///
     /// # Errors
-    /// `cudaErrorInvalidResourceHandle` for no stream.
+    /// `cudaErrorInvalidResourceHandle` if there is no such stream.
     pub(crate) fn destroy(number: usize) -> Result<(), Error> {
         let stream = lock(&STREAMS).remove(&number).ok_or(Error::INVALID_RESOURCE_HANDLE)?;
         lock(&stream.line.state).ends = true;
@@ -117,10 +117,10 @@ impl Stream {
         Ok(())
     }
 
-    /// The stream of a number; `None` for those that are always there: the null stream, the legacy one, that of the thread.
+    /// The stream of a handle; `None` for the predefined ones: null, `cudaStreamLegacy`, `cudaStreamPerThread`.
     ///
     /// # Errors
-    /// `cudaErrorInvalidResourceHandle` for no stream.
+    /// `cudaErrorInvalidResourceHandle` if there is no such stream.
     pub(crate) fn find(number: usize) -> Result<Option<Arc<Stream>>, Error> {
         if number <= 2 {
             return Ok(None);
@@ -128,25 +128,25 @@ impl Stream {
         lock(&STREAMS).get(&number).cloned().map(Some).ok_or(Error::INVALID_RESOURCE_HANDLE)
     }
 
-    /// What is recorded of it, if anything is.
+    /// Its capture, while it is captured.
     pub(crate) fn capture(&self) -> Option<Arc<Capture>> {
         lock(&self.capture).clone()
     }
 
-    /// Records it from now on, together with all that `with` records.
+    /// Captures it from now on, as part of `with`.
     pub(crate) fn join(&self, with: Arc<Capture>) {
         *lock(&self.capture) = Some(with);
     }
 
-    /// Whether work that it is given now may be done later.
+    /// Whether work submitted now may run later.
     pub(crate) fn defers(&self) -> bool {
         self.has_thread || lock(&self.capture).is_some()
     }
 
-    /// Returns when its work is done.
+    /// Waits for its work.
     ///
     /// # Errors
-    /// `cudaErrorStreamCaptureUnsupported` while it is recorded.
+    /// `cudaErrorStreamCaptureUnsupported` while it is captured.
     pub(crate) fn settle(&self) -> Result<(), Error> {
         if self.capture().is_some() {
             return Err(Error::STREAM_CAPTURE_UNSUPPORTED);
@@ -170,10 +170,10 @@ impl Stream {
     }
 }
 
-/// Does `work` on the stream of a number, in its order.
+/// Submits `work` to the stream of a handle.
 ///
 /// # Errors
-/// `cudaErrorInvalidResourceHandle` for no stream.
+/// `cudaErrorInvalidResourceHandle` if there is no such stream.
 pub(crate) fn submit(number: usize, work: Work) -> Result<(), Error> {
     match Stream::find(number)? {
         Some(stream) => stream.give(work),
@@ -185,16 +185,16 @@ pub(crate) fn submit(number: usize, work: Work) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns when the work of all streams is done.
+/// Waits for the work of all streams.
 pub(crate) fn settle_all() {
     let all: Vec<Arc<Stream>> = lock(&STREAMS).values().filter(|stream| stream.has_thread).cloned().collect();
     all.iter().for_each(|stream| stream.line.settle());
 }
 
-/// The recording that the stream of a number began, which ends for all that joined it.
+/// Ends the capture of the stream of a handle, for all streams that joined it, and returns the work.
 ///
 /// # Errors
-/// `cudaErrorInvalidValue` where it began none.
+/// `cudaErrorInvalidValue` if it is not captured.
 pub(crate) fn end_capture(number: usize) -> Result<Vec<Work>, Error> {
     let stream = Stream::find(number)?.ok_or(Error::INVALID_VALUE)?;
     let capture = stream.capture().ok_or(Error::INVALID_VALUE)?;

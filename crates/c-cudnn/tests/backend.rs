@@ -1,5 +1,5 @@
-//! Programs of the backend interface, compiled against cuDNN's own headers and run on our library: every operation on every engine against loops,
-//! descriptors and their errors, plans as text, calls at random, and what processes keep of what they measured.
+//! Programs that use the backend interface, compiled against cuDNN's own headers and run with our library: every operation on every engine compared with
+//! loops, descriptors and their errors, serialised plans, random calls, and measured times that later processes reuse.
 
 mod toolchain;
 
@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use toolchain::{Program, Recipe};
 
-/// The program; `None` after a message where compiler or headers are not to be had.
+/// The program; `None`, after a message, if compiler or headers are missing.
 fn program() -> Option<&'static Program> {
     static BUILT: OnceLock<Option<Program>> = OnceLock::new();
     let recipe = Recipe { folder: "backend_programs", packages: 3, libraries: &["libcudnn.so.9"], options: &["-O0", "-g1"] };
@@ -22,7 +22,7 @@ fn the_backend_program_finds_nothing_wrong() {
     program.passes(None).unwrap_or_else(|what| panic!("{what}"));
 }
 
-/// The folder with the driver and the compiler of the tests of `crates/cuda`; `None` without a C compiler.
+/// The folder with the simulated `libcuda` and `libnvrtc` of the tests of `crates/cuda`; `None` without a C compiler.
 fn driver() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("backend_driver");
     fs::create_dir_all(&folder).expect("a folder");
@@ -63,9 +63,9 @@ fn graphs_run_on_a_device_whose_memory_the_host_cannot_use() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What a process says of its choices.
+/// The output of a process about its choices.
 struct Said {
-    /// Each list of algorithms or engines with its name.
+    /// Lists of algorithms or engines, by name.
     lists: Vec<(String, String)>,
     measured: usize,
     taken: usize,
@@ -73,7 +73,7 @@ struct Said {
 }
 
 impl Said {
-    /// A process whose kernel store is below `cache`, with more of the environment.
+    /// Runs a process with its kernel store below `cache`, and `more` environment variables.
     fn by(program: &Program, cache: &Path, more: &[(&str, &str)]) -> Said {
         let mut command = program.run(Some("choices"));
         let output = command.env("OXIDNN_CUDNN_CHOICES", "1").env("XDG_CACHE_HOME", cache).envs(more.iter().copied()).output();
@@ -103,7 +103,7 @@ fn measured_choices_serve_later_processes() {
     let Some(program) = program() else { return };
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("choices");
     let _ = fs::remove_dir_all(&cache);
-    // Three passes, a turned filter and a graph.
+    // Three passes, a flipped filter and a graph.
     let first = Said::by(program, &cache, &[]);
     assert_eq!((first.measured, first.taken, first.warned), (5, 0, 0));
     assert_eq!(entries(&cache).len(), 5);
@@ -118,14 +118,14 @@ fn measured_choices_serve_later_processes() {
         (first.list("Find"), first.list("B")),
         "known before anybody asks"
     );
-    // Switched off, each list is measured, and nothing is written: by the switch, and without a kernel store.
+    // With choices switched off, or without a kernel store, each list is measured, and nothing is written.
     let written: Vec<_> = entries(&cache).iter().map(|e| fs::metadata(e).and_then(|m| m.modified()).expect("a time")).collect();
     let off = Said::by(program, &cache, &[("OXIDNN_CUDNN_CHOICES", "0")]);
     assert_eq!((off.measured, off.taken, off.warned), (7, 0, 0), "the second Find and that without room, too");
     let storeless = Said::by(program, &cache, &[("OXIDNN_KERNEL_STORE", "0")]);
     assert_eq!((storeless.measured, storeless.taken, storeless.warned), (5, 0, 0));
     assert_eq!(entries(&cache).iter().map(|e| fs::metadata(e).and_then(|m| m.modified()).expect("a time")).collect::<Vec<_>>(), written);
-    // Entries that were changed are ignored, said to be, and made anew.
+    // Damaged entries are ignored with a warning, and measured anew.
     for entry in entries(&cache) {
         let mut bytes = fs::read(&entry).expect("an entry");
         let middle = bytes.len() / 2;

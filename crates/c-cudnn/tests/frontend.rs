@@ -1,4 +1,4 @@
-//! Programs of cudnn-frontend, compiled against its own headers and run on our library over the CUDA runtime on the host: both of its interfaces.
+//! Programs that use cudnn-frontend (both of its interfaces), compiled against its own headers and run with our library and the host's CUDA runtime.
 
 mod toolchain;
 
@@ -11,7 +11,7 @@ fn programs_of_cudnn_frontend_compute_right() {
         return;
     };
     program.passes(None).unwrap_or_else(|what| panic!("{what}"));
-    // Again where streams have threads of their own.
+    // Again, with a thread per stream.
     let output = program.run(Some("streams")).env("OXIDNN_CUDART_ASYNC", "1").output().expect("the program starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }

@@ -1,7 +1,7 @@
-//! A program in C++, compiled against cuDNN's own headers and run on our library: what a client of cuDNN sees.
+//! A C++ program, compiled against cuDNN's own headers and run with our library, as a client of cuDNN would be.
 //!
-//! Its areas lie in `programs`; they count their checks and fail when one does not hold. Without `g++` or the headers the tests say so and pass, but
-//! where `CI=true` says that they must not.
+//! Its areas are in `programs`; an area fails if one of its checks does. Without `g++` or the headers the tests print a message and pass, or fail if
+//! `CI=true`.
 
 mod toolchain;
 
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 use toolchain::{Program, Recipe};
 
-/// The program; `None` after a message where compiler or headers are not to be had.
+/// The program; `None`, after a message, if compiler or headers are missing.
 fn program() -> Option<&'static Program> {
     static BUILT: OnceLock<Option<Program>> = OnceLock::new();
     let recipe = Recipe { folder: "programs", packages: 3, libraries: &["libcudnn.so.9"], options: &["-O1", "-g1"] };
@@ -31,13 +31,13 @@ fn the_engine_is_chosen_by_the_environment() {
     let output = program.run(Some("engine")).env("OXIDNN_CUDNN_ENGINE", "cuda").env("OXIDNN_CUDNN_VERSION", "9.10.2").output();
     let output = output.expect("the program starts");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    // Without a GPU it says what is missing and what to do.
+    // Without a GPU the error names what is missing and what to do.
     let told =
         text.contains("CUDNN_STATUS_SUCCESS") || (text.contains("CUDNN_STATUS_NOT_INITIALIZED") && text.contains("OXIDNN_CUDNN_ENGINE"));
     assert!(output.status.success() && text.contains("version 91002") && told, "{text}");
 }
 
-/// The functions among the library's symbols.
+/// The functions among the library's exported symbols.
 fn exported(symbols: &str) -> Vec<&str> {
     symbols
         .lines()

@@ -1,4 +1,4 @@
-//! The names of enumerators: `dnnl_<kind>2str`, each a look into the table of [`oxidnn_c_common::names`].
+//! The names of enumerators: `dnnl_<kind>2str`, each a look-up in [`oxidnn_c_common::names`].
 
 use oxidnn_c_common::names;
 use oxidnn_runtime::fork;
@@ -11,7 +11,7 @@ fn name(kind: &str, number: i32) -> &'static CStr {
     names::name(kind, number)
 }
 
-/// Reads the table of names before its first use. Nobody forks meanwhile: a child would wait for the thread that reads it.
+/// Initialises the table of names. Forks are excluded meanwhile: a child would wait for the initialising thread.
 pub(crate) fn load_names() {
     static LOADED: OnceLock<()> = OnceLock::new();
     fork::once(&LOADED, names::load);

@@ -1,6 +1,6 @@
-//! Engines. All engines over a device are equal to the runtime, so that they share its caches; to C they differ by their addresses.
+//! Engines. All engines of a device are equal to the runtime and share its caches; to C they differ by their addresses.
 //!
-//! A GPU is looked for when a program asks for one: the library needs no CUDA to be loaded.
+//! GPUs are looked up when a program asks for one: the library loads without CUDA.
 
 use crate::graph::Allocator;
 use crate::handle::{Handle, In, New, Out, Shared};
@@ -22,7 +22,7 @@ pub struct Engine {
     me: Weak<Engine>,
     allocator: Option<Arc<Allocator>>,
     runtime: runtime::Engine,
-    /// The GPU behind it, where it is one.
+    /// The GPU, if it is a GPU engine.
     gpu: Option<CudaDevice>,
 }
 
@@ -33,22 +33,22 @@ impl Shared for Engine {
 }
 
 impl Engine {
-    /// An engine of this processor.
+    /// A CPU engine.
     pub fn cpu() -> Arc<Engine> {
         Engine::with_allocator(None)
     }
 
-    /// An engine of this processor whose graph tensors and scratch come from `allocator`.
+    /// A CPU engine whose graph tensors and scratch come from `allocator`.
     pub fn with_allocator(allocator: Option<Arc<Allocator>>) -> Arc<Engine> {
         Arc::new_cyclic(|me| Engine { me: me.clone(), allocator, runtime: host(), gpu: None })
     }
 
-    /// An engine of a GPU.
+    /// A GPU engine.
     pub fn gpu((device, runtime): (CudaDevice, runtime::Engine)) -> Arc<Engine> {
         Arc::new_cyclic(|me| Engine { me: me.clone(), allocator: None, runtime, gpu: Some(device) })
     }
 
-    /// The GPU, of an engine of one.
+    /// The GPU of a GPU engine.
     ///
     /// # Errors
     /// `invalid_arguments` for an engine of another kind.
@@ -56,12 +56,12 @@ impl Engine {
         self.gpu.as_ref().ok_or_else(|| Failure::invalid("engine", &self.runtime, "an engine of a GPU"))
     }
 
-    /// Where memory of graphs comes from, where the caller said.
+    /// The caller's allocator for graphs, if any.
     pub fn allocator(&self) -> Option<&Arc<Allocator>> {
         self.allocator.as_ref()
     }
 
-    /// The engine on which primitives and memory are made.
+    /// The runtime's engine, on which primitives and memory are created.
     pub fn runtime(&self) -> &runtime::Engine {
         &self.runtime
     }
@@ -75,7 +75,7 @@ impl Engine {
     }
 }
 
-/// The runtime's engine of this processor, made when it is first asked for: from then on the instruction sets that it uses are fixed.
+/// The runtime's CPU engine, created on first use: from then on the instruction sets are fixed.
 fn host_engine() -> &'static runtime::Engine {
     static HOST: OnceLock<runtime::Engine> = OnceLock::new();
     runtime::fork::once(&HOST, || {
@@ -84,12 +84,12 @@ fn host_engine() -> &'static runtime::Engine {
     })
 }
 
-/// The runtime's engine of this processor.
+/// The runtime's CPU engine.
 pub(crate) fn host() -> runtime::Engine {
     host_engine().clone()
 }
 
-/// GPU `index` with its primary context, made when it is first asked for: its engines share one pool of memory.
+/// GPU `index` with its primary context, created on first use: its engines share a memory pool.
 fn gpu(index: usize) -> Result<(CudaDevice, runtime::Engine), Failure> {
     static KNOWN: Mutex<BTreeMap<usize, (CudaDevice, runtime::Engine)>> = Mutex::new(BTreeMap::new());
     let _inside = fork::enter();
@@ -103,7 +103,7 @@ fn gpu(index: usize) -> Result<(CudaDevice, runtime::Engine), Failure> {
     Ok(gpu)
 }
 
-/// `dnnl_engine_get_count`: one of this processor, and as many as there are GPUs.
+/// `dnnl_engine_get_count`: one CPU engine, and an engine per GPU.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_engine_get_count(kind: i32) -> usize {
     match kind {
@@ -136,7 +136,7 @@ pub extern "C" fn dnnl_engine_get_kind(engine: In<'_, Engine>, kind: Out<'_, i32
     guard("dnnl_engine_get_kind", || kind.set("kind", engine.get("engine")?.kind()))
 }
 
-/// `dnnl_engine_destroy`: objects made on the engine live on.
+/// `dnnl_engine_destroy`: objects created on the engine stay valid.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_engine_destroy(engine: Handle<Engine>) -> Status {
     guard("dnnl_engine_destroy", || {

@@ -1,5 +1,5 @@
-//! Functions that oneDNN does not have, declared in `oxidnn_dnnl.h`: hints for sizes that change, reasons for the choice of an
-//! implementation, contents of the primitive cache.
+//! Functions that oneDNN does not have, declared in `oxidnn_dnnl.h`: hints for dynamic shapes, reasons for the choice of an implementation, statistics of
+//! the primitive cache.
 
 use crate::attr::Attr;
 use crate::handle::{Array, Data, In, InOut, Out};
@@ -29,7 +29,7 @@ pub extern "C" fn dnnl_primitive_attr_get_hint_reusable_kernels(attr: In<'_, Att
     guard("dnnl_primitive_attr_get_hint_reusable_kernels", || hint.set("hint", attr.get("attr")?.spec().hint_reusable_kernels))
 }
 
-/// Which dimension a number stands for.
+/// The dimension of an index.
 fn dimension(dim: i32) -> Result<usize, Failure> {
     usize::try_from(dim).map_err(|_| Failure::invalid("dim", dim, "a dimension, from 0 on"))
 }
@@ -71,7 +71,7 @@ pub extern "C" fn oxidnn_primitive_attr_get_dynamic_dim(
     })
 }
 
-/// The problem, and the answer of every implementation, a line each.
+/// The problem, and what became of every implementation, a line each.
 pub(crate) fn explanation(desc: &runtime::PrimitiveDesc) -> String {
     let mut text = format!("{}\n", desc.given());
     match stack::deep(|| Ok::<_, Error>(desc.explain())) {

@@ -1,5 +1,5 @@
-//! Matrix products without handles: `dnnl_sgemm` and its relations, over the matmul primitive. Primitives are kept by all that a call says
-//! but its addresses, so that a repeated call finds its own ready.
+//! Matrix products without handles: `dnnl_sgemm` and the like, over the matmul primitive. Primitives are cached, keyed by all parameters of a call
+//! except addresses.
 
 #![allow(clippy::too_many_arguments, reason = "the functions of the C interface have the parameters that BLAS gave them")]
 
@@ -22,17 +22,17 @@ mod tests;
 /// The layout of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Place {
-    /// Rows behind each other.
+    /// Row-major.
     Rows {
-        /// Elements from one row to the next.
+        /// Leading dimension: elements from one row to the next.
         ld: i64,
     },
-    /// Columns behind each other.
+    /// Column-major.
     Columns {
-        /// Elements from one column to the next.
+        /// Leading dimension: elements from one column to the next.
         ld: i64,
     },
-    /// As the primitive wants its weights.
+    /// Packed, as the primitive prefers its weights.
     Packed,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Product {
     pub(crate) a: Place,
     /// The layout of `B`.
     pub(crate) b: Place,
-    /// Elements from one row of `C` to the next.
+    /// Leading dimension of `C`.
     pub(crate) ldc: i64,
     /// Factor of the product.
     pub(crate) alpha: Real,
@@ -69,7 +69,7 @@ pub(crate) struct Product {
     pub(crate) shifted: [bool; 2],
 }
 
-/// The addresses and numbers of one call.
+/// Addresses and scalars of one call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operands {
     pub(crate) a: Data,
@@ -79,7 +79,7 @@ pub(crate) struct Operands {
     pub(crate) zeros: [i32; 2],
 }
 
-/// Most products that are kept; when there are more, all are forgotten.
+/// Capacity of the cache; when it is full, it is cleared.
 const MOST_KEPT: usize = 1024;
 
 impl Product {
@@ -104,10 +104,10 @@ impl Product {
         Ok(Problem::new(op, attr)?)
     }
 
-    /// The primitive, made now or kept from an earlier call.
+    /// The primitive, new or cached.
     pub(crate) fn primitive(&self) -> Result<Primitive, Failure> {
         static KEPT: OnceLock<RwLock<HashMap<Product, Primitive>>> = OnceLock::new();
-        // A child that is forked meanwhile would find the lock held.
+        // A child forked meanwhile would inherit the held lock.
         let _inside = fork::enter();
         let kept = KEPT.get_or_init(RwLock::default);
         if let Some(found) = kept.read().unwrap_or_else(|e| e.into_inner()).get(self) {
@@ -122,7 +122,7 @@ impl Product {
         Ok(made)
     }
 
-    /// Computes on the threads of `stream`. Operands that overlap the result are read before it is written.
+    /// Computes on the threads of `stream`. Operands that overlap the result are copied first.
     pub(crate) fn run(&self, on: &Operands, stream: &Stream) -> Result<(), Failure> {
         let primitive = self.primitive()?;
         let desc = primitive.desc();
@@ -324,7 +324,7 @@ pub(crate) fn place(transposed: (&str, c_char), ld: (&str, i64), [rows, columns]
     }
 }
 
-/// A leading dimension holds a line, and is not 0.
+/// A leading dimension must be at least the length of a line, and not 0.
 fn leading(name: &str, ld: i64, line: i64) -> Result<(), Failure> {
     let least = line.max(1);
     if ld < least { Err(Failure::invalid(name, ld, format!("at least {least}"))) } else { Ok(()) }
@@ -334,7 +334,7 @@ pub(crate) fn present(data: &[(&str, Data)]) -> Result<(), Failure> {
     data.iter().try_for_each(|(name, data)| if data.is_null() { Err(Failure::null(name)) } else { Ok(()) })
 }
 
-/// The stream of calls that name none: the process-wide pool.
+/// The stream of calls without one: on the process-wide pool.
 pub(crate) fn stream() -> Result<&'static Stream, Failure> {
     static STREAM: OnceLock<Stream> = OnceLock::new();
     match STREAM.get() {
@@ -367,7 +367,7 @@ pub extern "C" fn dnnl_sgemm(
     guard("dnnl_sgemm", || floats.run(DataType::F32, [a, b, c], stream()?))
 }
 
-/// `dnnl_gemm_bf16bf16f32`, which no public header declares: as [`dnnl_sgemm`], of bf16 operands.
+/// `dnnl_gemm_bf16bf16f32`, which no public header declares: as [`dnnl_sgemm`], with bf16 operands.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_gemm_bf16bf16f32(
     transa: c_char,
@@ -414,7 +414,7 @@ pub extern "C" fn dnnl_gemm_u8s8s32(
     guard("dnnl_gemm_u8s8s32", || bytes.run(DataType::U8, stream()?))
 }
 
-/// `dnnl_gemm_s8s8s32`: as [`dnnl_gemm_u8s8s32`], of s8 operands.
+/// `dnnl_gemm_s8s8s32`: as [`dnnl_gemm_u8s8s32`], with s8 operands.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_gemm_s8s8s32(
     transa: c_char,

@@ -20,12 +20,12 @@ use std::sync::Arc;
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// A type whose objects C holds as boxes.
+/// A type whose objects C owns through handles, which are boxes.
 pub trait Owned: Send + Sync + Sized {}
 
-/// A type whose objects C, and other objects, hold as counted references.
+/// A type whose objects C and other objects hold by counted references.
 pub trait Shared: Send + Sync + Sized {
-    /// A counted reference of one's own; `None` once the last one is gone.
+    /// A new counted reference; `None` if there are none left.
     fn counted(&self) -> Option<Arc<Self>>;
 }
 
@@ -38,7 +38,7 @@ impl<'a, T> In<'a, T> {
     /// The object.
     ///
     /// # Errors
-    /// `invalid_arguments` where the pointer is null.
+    /// `invalid_arguments` if the pointer is null.
     pub fn get(&self, name: &str) -> Result<&'a T, Failure> {
         self.0.ok_or_else(|| Failure::null(name))
     }
@@ -53,7 +53,7 @@ impl<T: Shared> In<'_, T> {
     /// A counted reference of one's own.
     ///
     /// # Errors
-    /// `invalid_arguments` where the pointer is null.
+    /// `invalid_arguments` if the pointer is null.
     pub fn share(&self, name: &str) -> Result<Arc<T>, Failure> {
         let gone = || Failure::invalid(name, "an object that was destroyed", "one in use");
         self.get(name)?.counted().ok_or_else(gone)
@@ -81,7 +81,7 @@ impl<'a, T> InOut<'a, T> {
     /// The object.
     ///
     /// # Errors
-    /// `invalid_arguments` where the pointer is null.
+    /// `invalid_arguments` if the pointer is null.
     pub fn get(self, name: &str) -> Result<&'a mut T, Failure> {
         self.0.ok_or_else(|| Failure::null(name))
     }
@@ -93,7 +93,7 @@ impl<'a, T> From<&'a mut T> for InOut<'a, T> {
     }
 }
 
-/// `T *`: a place for a result.
+/// `T *`: where to write a result.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Out<'a, T>(Option<&'a mut MaybeUninit<T>>);
@@ -102,20 +102,20 @@ impl<T> Out<'_, T> {
     /// Writes the result.
     ///
     /// # Errors
-    /// `invalid_arguments` where the pointer is null.
+    /// `invalid_arguments` if the pointer is null.
     pub fn set(self, name: &str, value: T) -> Result<(), Failure> {
         self.0.ok_or_else(|| Failure::null(name))?.write(value);
         Ok(())
     }
 
-    /// Writes the result if there is a place for it.
+    /// Writes the result if the pointer is not null.
     pub fn set_optional(self, value: T) {
         if let Some(place) = self.0 {
             place.write(value);
         }
     }
 
-    /// True where the pointer is null.
+    /// True if the pointer is null.
     pub fn is_null(&self) -> bool {
         self.0.is_none()
     }
@@ -128,16 +128,16 @@ impl<'a, T: Copy> From<&'a mut T> for Out<'a, T> {
     }
 }
 
-/// `T **`: a place for a handle.
+/// `T **`: where to write a new handle.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct New<'a, T>(Out<'a, *const T>);
 
 impl<T> New<'_, T> {
-    /// Fails if there is no place for the handle, before the object is made.
+    /// Fails if the pointer is null, before the object is created.
     ///
     /// # Errors
-    /// `invalid_arguments` where the pointer is null.
+    /// `invalid_arguments` if the pointer is null.
     pub fn check(&self, name: &str) -> Result<(), Failure> {
         if self.0.is_null() { Err(Failure::null(name)) } else { Ok(()) }
     }
@@ -145,7 +145,7 @@ impl<T> New<'_, T> {
     /// Gives the object to the caller, who must destroy it.
     ///
     /// # Errors
-    /// `invalid_arguments` where the pointer is null.
+    /// `invalid_arguments` if the pointer is null.
     pub fn own(self, name: &str, object: T) -> Result<(), Failure>
     where
         T: Owned,
@@ -157,7 +157,7 @@ impl<T> New<'_, T> {
     /// Gives a counted reference to the caller, who must destroy it.
     ///
     /// # Errors
-    /// `invalid_arguments` where the pointer is null.
+    /// `invalid_arguments` if the pointer is null.
     pub fn share(self, name: &str, object: Arc<T>) -> Result<(), Failure>
     where
         T: Shared,
@@ -166,10 +166,10 @@ impl<T> New<'_, T> {
         self.0.set(name, Arc::into_raw(object))
     }
 
-    /// Lends the caller an object, which another one keeps alive.
+    /// Lends the caller an object that another one keeps alive.
     ///
     /// # Errors
-    /// `invalid_arguments` where the pointer is null.
+    /// `invalid_arguments` if the pointer is null.
     pub fn lend(self, name: &str, object: &T) -> Result<(), Failure> {
         self.0.set(name, object)
     }
@@ -177,7 +177,7 @@ impl<T> New<'_, T> {
     /// Returns a null handle: there is no such object.
     ///
     /// # Errors
-    /// `invalid_arguments` where the pointer is null.
+    /// `invalid_arguments` if the pointer is null.
     pub fn nothing(self, name: &str) -> Result<(), Failure> {
         self.0.set(name, std::ptr::null())
     }
@@ -189,7 +189,7 @@ impl<'a, T> From<&'a mut *const T> for New<'a, T> {
     }
 }
 
-/// `T **`: an array of places for handles.
+/// `T **`: an array to write new handles to.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct NewArray<'a, T>(ArrayMut<'a, *const T>);
@@ -198,7 +198,7 @@ impl<T: Owned> NewArray<'_, T> {
     /// Gives the objects to the caller, who must destroy them.
     ///
     /// # Errors
-    /// `invalid_arguments` where the pointer is null.
+    /// `invalid_arguments` if the pointer is null.
     pub fn own(self, name: &str, objects: Vec<T>) -> Result<(), Failure> {
         if self.0.is_null() {
             return Err(Failure::null(name));
@@ -208,20 +208,20 @@ impl<T: Owned> NewArray<'_, T> {
     }
 }
 
-/// `T *`: a handle that the caller gives back.
+/// `T *`: a handle to be destroyed.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Handle<T>(*mut T);
 
 impl<T> Handle<T> {
-    /// True where the pointer is null.
+    /// True if the pointer is null.
     pub fn is_null(&self) -> bool {
         self.0.is_null()
     }
 }
 
 impl<T: Owned> Handle<T> {
-    /// Ends the object; null is legal.
+    /// Destroys the object; null is allowed.
     pub fn destroy(self) {
         if !self.0.is_null() {
             // SAFETY: objects of `Owned` types reach C as handles only through `New::own` and `NewArray::own`, and the caller gives each back once.
@@ -231,7 +231,7 @@ impl<T: Owned> Handle<T> {
 }
 
 impl<T: Shared> Handle<T> {
-    /// Ends the caller's reference; null is legal.
+    /// Drops the caller's reference; null is allowed.
     pub fn release(self) {
         if !self.0.is_null() {
             // SAFETY: objects of `Shared` types reach C as handles only through `New::share`, and the caller gives each back once.
@@ -240,7 +240,7 @@ impl<T: Shared> Handle<T> {
     }
 }
 
-/// `const T *`: an array, whose length another parameter says.
+/// `const T *`: an array, whose length is another parameter.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Array<'a, T>(*const T, PhantomData<&'a T>);
@@ -249,7 +249,7 @@ impl<'a, T> Array<'a, T> {
     /// The `len` elements.
     ///
     /// # Errors
-    /// `invalid_arguments` where the pointer is null and elements are expected.
+    /// `invalid_arguments` if the pointer is null and elements are expected.
     pub fn slice(&self, name: &str, len: usize) -> Result<&'a [T], Failure> {
         match self.optional(len) {
             Some(elements) => Ok(elements),
@@ -260,11 +260,11 @@ impl<'a, T> Array<'a, T> {
 
     /// The `len` elements, if the pointer is not null.
     pub fn optional(&self, len: usize) -> Option<&'a [T]> {
-        // SAFETY: the caller promised an array of the length that another parameter says.
+        // SAFETY: the caller promised an array of the length in the other parameter.
         (!self.0.is_null()).then(|| unsafe { std::slice::from_raw_parts(self.0, len) })
     }
 
-    /// True where the pointer is null.
+    /// True if the pointer is null.
     pub fn is_null(&self) -> bool {
         self.0.is_null()
     }
@@ -280,7 +280,7 @@ impl<'a, T> Array<'a, T> {
     }
 }
 
-/// `T *`: an array that is written, whose length another parameter says.
+/// `T *`: an array to write, whose length is another parameter.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct ArrayMut<'a, T>(*mut T, PhantomData<&'a mut T>);
@@ -289,7 +289,7 @@ impl<'a, T: Copy> ArrayMut<'a, T> {
     /// Copies `elements` to the beginning of the array, which may be uninitialised.
     ///
     /// # Errors
-    /// `invalid_arguments` where the pointer is null.
+    /// `invalid_arguments` if the pointer is null.
     pub fn fill(self, name: &str, elements: &[T]) -> Result<(), Failure> {
         if self.0.is_null() {
             return Err(Failure::null(name));
@@ -302,7 +302,7 @@ impl<'a, T: Copy> ArrayMut<'a, T> {
     /// The `len` elements, which are initialised.
     ///
     /// # Errors
-    /// `invalid_arguments` where the pointer is null and elements are expected.
+    /// `invalid_arguments` if the pointer is null and elements are expected.
     pub fn slice(self, name: &str, len: usize) -> Result<&'a mut [T], Failure> {
         if len == 0 {
             return Ok(&mut []);
@@ -310,11 +310,11 @@ impl<'a, T: Copy> ArrayMut<'a, T> {
         if self.0.is_null() {
             return Err(Failure::null(name));
         }
-        // SAFETY: the caller promised an initialised array of the length that another parameter says, which nobody else uses meanwhile.
+        // SAFETY: the caller promised an initialised array of the length in the other parameter, which nobody else uses during the call.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.0, len) })
     }
 
-    /// True where the pointer is null.
+    /// True if the pointer is null.
     pub fn is_null(&self) -> bool {
         self.0.is_null()
     }
@@ -341,20 +341,20 @@ impl<'a, T: Copy> ArrayMut<'a, T> {
 pub struct Text<'a>(*const c_char, PhantomData<&'a c_char>);
 
 impl<'a> Text<'a> {
-    /// The text.
+    /// The string.
     ///
     /// # Errors
-    /// `invalid_arguments` where the pointer is null or the text is not UTF-8.
+    /// `invalid_arguments` if the pointer is null or the text is not UTF-8.
     pub fn get(&self, name: &str) -> Result<&'a str, Failure> {
         if self.0.is_null() {
             return Err(Failure::null(name));
         }
-        // SAFETY: the caller promised a text that ends with a zero.
+        // SAFETY: the caller promised a zero-terminated string.
         let text = unsafe { CStr::from_ptr(self.0) };
         text.to_str().map_err(|_| Failure::invalid(name, "bytes that are not UTF-8", "text"))
     }
 
-    /// True where the pointer is null.
+    /// True if the pointer is null.
     pub fn is_null(&self) -> bool {
         self.0.is_null()
     }
@@ -365,12 +365,12 @@ impl<'a> Text<'a> {
     }
 }
 
-/// `void *`: the address of a tensor's data, or of a value whose type another parameter says.
+/// `void *`: the address of a tensor's data, or of a value whose type is another parameter.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Data(*mut u8);
 
-// SAFETY: an address; what is done with it is between the caller and the memory object, see `runtime::Memory::from_raw`.
+// SAFETY: just an address; `runtime::Memory::from_raw` states the rules for using it.
 unsafe impl Send for Data {}
 // SAFETY: as above.
 unsafe impl Sync for Data {}
@@ -382,15 +382,15 @@ impl<T> From<&mut [T]> for Data {
 }
 
 impl Data {
-    /// The address that asks for memory of the library's own.
+    /// `DNNL_MEMORY_ALLOCATE`: the library allocates.
     const ALLOCATE: usize = usize::MAX;
 
-    /// True where the pointer is null.
+    /// True if the pointer is null.
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
 
-    /// True where the library is to allocate.
+    /// True if the library is to allocate.
     pub fn is_allocate(self) -> bool {
         self.0.addr() == Data::ALLOCATE
     }
@@ -408,15 +408,15 @@ impl Data {
         self.0
     }
 
-    /// The address `bytes` behind this one.
+    /// This address plus `bytes`.
     pub fn behind(self, bytes: i64) -> Data {
         Data(self.0.wrapping_offset(bytes as isize))
     }
 
-    /// The `len` addresses behind the pointer.
+    /// The `len` addresses that it points to.
     ///
     /// # Errors
-    /// `invalid_arguments` where the pointer is null.
+    /// `invalid_arguments` if the pointer is null.
     pub fn addresses<'a>(self, name: &str, len: usize) -> Result<&'a [Data], Failure> {
         if self.0.is_null() {
             return Err(Failure::null(name));
@@ -425,41 +425,41 @@ impl Data {
         Ok(unsafe { std::slice::from_raw_parts(self.0.cast(), len) })
     }
 
-    /// Copies the value behind the pointer to `bytes`.
+    /// Copies the value that it points to to `bytes`.
     ///
     /// # Errors
-    /// `invalid_arguments` where the pointer is null.
+    /// `invalid_arguments` if the pointer is null.
     pub fn read(self, name: &str, bytes: &mut [u8]) -> Result<(), Failure> {
         if self.0.is_null() {
             return Err(Failure::null(name));
         }
-        // SAFETY: the caller promised a value of the type that another parameter says, whose size `bytes` has.
+        // SAFETY: the caller promised a value of the type in the other parameter, which has the size of `bytes`.
         unsafe { std::ptr::copy_nonoverlapping(self.0, bytes.as_mut_ptr(), bytes.len()) };
         Ok(())
     }
 
-    /// Copies `bytes` to the place behind the pointer.
+    /// Copies `bytes` to the address.
     ///
     /// # Errors
-    /// `invalid_arguments` where the pointer is null.
+    /// `invalid_arguments` if the pointer is null.
     pub fn write(self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
         if self.0.is_null() {
             return Err(Failure::null(name));
         }
-        // SAFETY: the caller promised a place for a value of the type that another parameter says, whose size `bytes` has.
+        // SAFETY: the caller promised room for a value of the type in the other parameter, which has the size of `bytes`.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.0, bytes.len()) };
         Ok(())
     }
 
-    /// Writes a value to the place behind the pointer: the result of a query.
+    /// Writes a value, the result of a query, to the address.
     ///
     /// # Errors
-    /// `invalid_arguments` where the pointer is null.
+    /// `invalid_arguments` if the pointer is null.
     pub fn set<T: Copy>(self, name: &str, value: T) -> Result<(), Failure> {
         if self.0.is_null() {
             return Err(Failure::null(name));
         }
-        // SAFETY: the caller promised a place for a value of the type that another parameter, the query, says.
+        // SAFETY: the caller promised room for a value of the query's type.
         unsafe { self.0.cast::<T>().write_unaligned(value) };
         Ok(())
     }
@@ -476,10 +476,10 @@ pub(crate) fn region<'a>(data: Data, bytes: usize) -> runtime::Buf<'a> {
     unsafe { runtime::Buf::new(data.0, bytes) }
 }
 
-/// Memory over addresses that C callers gave, or that live as long as the memory object that they are for.
+/// Memory at addresses that C callers passed, or that live as long as the memory object.
 ///
 /// # Errors
-/// [`Error::InvalidArguments`] for descriptions that memory cannot have, and a wrong number of addresses.
+/// [`Error::InvalidArguments`] if memory cannot have this description, and for a wrong number of addresses.
 pub(crate) fn memory_over(engine: &runtime::Engine, tensor: Tensor, data: &[Data]) -> Result<runtime::Memory<'static>, Error> {
     let addresses: Vec<*mut u8> = data.iter().map(|d| d.0).collect();
     // SAFETY: the caller promised that the addresses serve the memory object as long as it uses them, and that executions which share
@@ -487,7 +487,7 @@ pub(crate) fn memory_over(engine: &runtime::Engine, tensor: Tensor, data: &[Data
     unsafe { runtime::Memory::from_raw(engine, tensor, &addresses) }
 }
 
-/// Points buffer `index` of a memory at an address.
+/// Sets the address of buffer `index` of a memory.
 ///
 /// # Errors
 /// [`Error::InvalidArguments`] for host scalars and an index without a buffer.
@@ -496,12 +496,12 @@ pub(crate) fn repoint(memory: &mut runtime::Memory<'static>, index: usize, data:
     unsafe { memory.set_data_handle(index, data.0) }
 }
 
-/// The object that a function under test gives its caller.
+/// The object that a function under test creates.
 #[cfg(test)]
 pub(crate) fn made<T: Owned>(make: impl FnOnce(New<'_, T>) -> crate::status::Status) -> Result<Box<T>, crate::status::Status> {
     let mut handle = std::ptr::null();
     match make(New::from(&mut handle)) {
-        // SAFETY: the function succeeded, so it put a box of its own there.
+        // SAFETY: the function succeeded, so it wrote a new box there.
         crate::status::Status::Success => Ok(unsafe { Box::from_raw(handle.cast_mut()) }),
         status => Err(status),
     }
@@ -510,6 +510,6 @@ pub(crate) fn made<T: Owned>(make: impl FnOnce(New<'_, T>) -> crate::status::Sta
 /// The object behind the pointer of a function under test, inside of `_owner`.
 #[cfg(test)]
 pub(crate) fn lent<T, O: ?Sized>(pointer: *const T, _owner: &O) -> &T {
-    // SAFETY: the functions of this crate that lend say what they point to lives as long as its owner.
+    // SAFETY: functions of this crate that lend guarantee that the object lives as long as its owner.
     unsafe { &*pointer }
 }

@@ -1,4 +1,4 @@
-//! The caller's CUDA objects, declared in `oxidnn_dnnl.h`: engines over contexts, streams over streams. Memory of a GPU comes from
+//! Interoperability with CUDA (`oxidnn_dnnl.h`): engines over the caller's contexts, streams over the caller's streams. Device memory comes from
 //! `dnnl_memory_create`, which takes device addresses. One of the files with unsafe code.
 
 use crate::engine::Engine;
@@ -15,7 +15,7 @@ mod tests;
 
 /// The GPU of a context.
 fn device(context: Data) -> Result<CudaDevice, CudaError> {
-    // SAFETY: the caller promised a `CUcontext` that outlives what is made with it.
+    // SAFETY: the caller promised a `CUcontext` that outlives everything created with it.
     let context = unsafe { Context::of_user(context.address().cast()) }?;
     let ordinal = context.ordinal()?;
     CudaDevice::over(context, ordinal)

@@ -1,4 +1,4 @@
-//! Limits and hints for instruction sets. Each is set once, and only before somebody needs to know it: then it is fixed for the process.
+//! Limits and hints for instruction sets. Each can be set once, and only before its first use, which fixes it for the process.
 
 use crate::status::{Failure, Status, guard, guard_value};
 use oxidnn_cpu::Limit;
@@ -9,7 +9,7 @@ use std::sync::Mutex;
 #[cfg(test)]
 mod tests;
 
-/// Numbers of `dnnl_cpu_isa_t`. A number is a set of bits, which includes the bits of the instruction sets that it contains.
+/// Values of `dnnl_cpu_isa_t`. A value is a bit set that includes the bits of the instruction sets that it contains.
 pub(crate) mod sets {
     pub(crate) const AVX2: i32 = 7;
     pub(crate) const AVX2_VNNI: i32 = 15;
@@ -25,7 +25,7 @@ pub(crate) mod sets {
 /// One number of `dnnl_cpu_isa_t`.
 struct Set {
     number: i32,
-    /// The set as bits of oneDNN's own, which its test programs ask for.
+    /// The set as oneDNN's internal bits, which its test programs use.
     bits: u32,
     /// The limit's name.
     name: &'static str,
@@ -63,10 +63,10 @@ const ALIASES: [(&str, i32); 4] = [
     ("all", 0),
 ];
 
-/// The narrowest set that an answer names.
+/// The smallest set that is reported.
 const LEAST: i32 = sets::AVX2;
 
-/// A number that may be chosen until somebody needs it.
+/// A value that can be set until its first use.
 struct Choice(Mutex<State>);
 
 #[derive(Clone, Copy)]
@@ -80,7 +80,7 @@ impl Choice {
         Choice(Mutex::new(State::Open))
     }
 
-    /// False where it is too late.
+    /// False if it is too late.
     fn choose(&self, value: i32) -> bool {
         let mut state = fork::lock(&self.0);
         let open = matches!(*state, State::Open);
@@ -90,7 +90,7 @@ impl Choice {
         open
     }
 
-    /// The chosen value, else the environment's; with `fix`, nothing can be chosen from now on.
+    /// The value set, else the environment's; `fix` makes it final.
     fn value(&self, fix: bool, environment: impl FnOnce(Knobs) -> i32) -> i32 {
         let mut state = fork::lock(&self.0);
         if let State::Chosen(value) = *state {
@@ -107,23 +107,23 @@ impl Choice {
 static MAX: Choice = Choice::new();
 static HINTS: Choice = Choice::new();
 
-/// The number of the widest set that may be used, 0 for all; with `fix`, it cannot be changed from now on.
+/// The limit, 0 for none; `fix` makes it final.
 pub fn max(fix: bool) -> i32 {
     MAX.value(fix, |knobs| knobs.max_cpu_isa.as_deref().and_then(number).unwrap_or(0))
 }
 
-/// The hints, 1 for a preference of 256-bit vectors; with `fix`, they cannot be changed from now on.
+/// The hints, 1 for a preference of 256-bit vectors; `fix` makes them final.
 pub fn hints(fix: bool) -> i32 {
     HINTS.value(fix, |knobs| knobs.prefer_ymm.into())
 }
 
-/// Whether this processor has one of these sets within the limit, which cannot be changed from now on.
+/// Whether this processor has one of these sets within the limit, which becomes final.
 pub fn has_any(sets: &[i32]) -> bool {
     let ours = dnnl_get_effective_cpu_isa();
     sets.iter().any(|set| ours & set == *set)
 }
 
-/// The instruction sets that kernels may use from now on; as everywhere, the knob `EMULATE_AMX` adds tiles.
+/// The instruction sets that kernels may use, which become final; as everywhere, the knob `EMULATE_AMX` adds AMX.
 pub(crate) fn limit() -> Limit {
     let max = max(true);
     find(max).and_then(|set| Limit::named(set.name)).unwrap_or(Limit::NONE).as_emulated()
@@ -133,7 +133,7 @@ fn find(number: i32) -> Option<&'static Set> {
     SETS.iter().find(|set| set.number == number)
 }
 
-/// The widest set that may be used as oneDNN's bits; with `fix`, it cannot be changed from now on.
+/// The largest usable set as oneDNN's internal bits; `fix` makes it final.
 pub(crate) fn max_bits(fix: bool) -> u32 {
     find(max(fix)).map_or(0, |set| set.bits)
 }
@@ -143,14 +143,14 @@ fn number(name: &str) -> Option<i32> {
     alias.or_else(|| SETS.iter().find(|set| set.name == name).map(|set| set.number))
 }
 
-/// The widest set that this processor has within `max`; 0 where that is none of those that have a name here.
+/// The largest set that this processor has within `max`; 0 if it has no name here.
 fn effective(max: i32) -> i32 {
     let within = |set: i32| max == 0 || set & max == set;
     let sets = SETS.iter().map(|set| set.number).filter(|n| *n >= LEAST);
     sets.filter(|&set| within(set) && has(set)).max().unwrap_or(0)
 }
 
-/// Whether this processor has the set of this number.
+/// Whether this processor has the set of this value.
 #[cfg(target_arch = "x86_64")]
 fn has(set: i32) -> bool {
     use std::arch::is_x86_feature_detected as has;
@@ -168,13 +168,13 @@ fn has(set: i32) -> bool {
     }
 }
 
-/// Whether this processor has the set of this number.
+/// Whether this processor has the set of this value.
 #[cfg(not(target_arch = "x86_64"))]
 fn has(_: i32) -> bool {
     false
 }
 
-/// `dnnl_set_max_cpu_isa`: once, and before anything was made that depends on it.
+/// `dnnl_set_max_cpu_isa`: once, and before anything depends on it.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_set_max_cpu_isa(isa: i32) -> Status {
     guard("dnnl_set_max_cpu_isa", || {
@@ -185,13 +185,12 @@ pub extern "C" fn dnnl_set_max_cpu_isa(isa: i32) -> Status {
     })
 }
 
-/// `dnnl_get_effective_cpu_isa`: this processor's instruction set within the limit. From now on neither the limit nor relevant hints can be
-/// changed.
+/// `dnnl_get_effective_cpu_isa`: this processor's instruction set within the limit. The limit and relevant hints become final.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_get_effective_cpu_isa() -> i32 {
     guard_value("dnnl_get_effective_cpu_isa", 0, || {
         let max = max(true);
-        // Hints are about vectors of 512 bits: where a limit forbids these, nobody needs to know the hints yet.
+        // Hints concern 512-bit vectors: if the limit excludes these, the hints are not used yet.
         if max == 0 || max & sets::AVX512_CORE == sets::AVX512_CORE {
             hints(true);
         }
@@ -199,7 +198,7 @@ pub extern "C" fn dnnl_get_effective_cpu_isa() -> i32 {
     })
 }
 
-/// `dnnl_set_cpu_isa_hints`: once, and before anything was made that depends on them.
+/// `dnnl_set_cpu_isa_hints`: once, and before anything depends on them.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_set_cpu_isa_hints(hints: i32) -> Status {
     guard("dnnl_set_cpu_isa_hints", || {
@@ -211,7 +210,7 @@ pub extern "C" fn dnnl_set_cpu_isa_hints(hints: i32) -> Status {
     })
 }
 
-/// `dnnl_get_cpu_isa_hints`, which cannot be changed from now on.
+/// `dnnl_get_cpu_isa_hints`: they become final.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_get_cpu_isa_hints() -> i32 {
     guard_value("dnnl_get_cpu_isa_hints", 0, || Ok(hints(true)))

@@ -1,8 +1,8 @@
 //! `libdnnl.so.3`: oneDNN's C interface over oxidnn, so that programs linked with oneDNN run on it unchanged.
 //!
-//! There is no computation here. Each exported function has argument types of [`handle`], which are pointers for C and checked values for
-//! Rust, and a body under [`status::guard`]: it maps numbers, calls the runtime, and turns errors into statuses; a panic becomes
-//! `runtime_error`. Objects behind handles are reference-counted, so handles may be destroyed in any order and used from any thread.
+//! There is no computation here. Each exported function takes the types of [`handle`], which are pointers to C and checked values to Rust. Its body,
+//! run by [`status::guard`], translates the arguments, calls the runtime, and turns errors into statuses; a panic becomes `runtime_error`. Objects
+//! behind handles are reference-counted, so handles may be destroyed in any order and used from any thread.
 
 pub mod attr;
 pub mod create;

@@ -1,8 +1,8 @@
-//! OpenMP's settings and threads, where the process has an OpenMP library: found at run time, because this library is linked with none. One of
+//! OpenMP's settings and threads, if the process has an OpenMP library: found at run time, because this library does not link to one. One of
 //! the files with unsafe code.
 //!
-//! OpenMP's threads spin for long after a parallel region, 0.2 seconds in some libraries. A program with such regions between our
-//! executions would leave no core for threads of our own; by running on its threads we use only as many as it asked for.
+//! OpenMP's threads spin after a parallel region, up to 0.2 seconds in some libraries. A program with parallel regions between executions would
+//! leave no core for threads of our own. By running on OpenMP's threads we use only as many cores as the program asked for.
 
 use libloading::os::unix::{Library, RTLD_LAZY, Symbol};
 use oxidnn_runtime::fork;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(test)]
 mod tests;
 
-/// A function without parameters that answers with a number.
+/// A function without parameters that returns an integer.
 type Ask = Symbol<unsafe extern "C" fn() -> c_int>;
 
 /// Calls a function with the same argument on a number of threads, and returns when all calls have; flags are 0.
@@ -27,21 +27,21 @@ struct OpenMp {
     thread_num: Ask,
     num_threads: Ask,
     parallel: Option<Parallel>,
-    /// A forked child starts its threads anew, as Intel's and LLVM's OpenMP do. GCC's waits for the parent's, for ever.
+    /// Whether a forked child starts threads of its own, as with Intel's and LLVM's OpenMP. GCC's would wait for the parent's threads for ever.
     restarts: bool,
-    /// Keeps the functions where they are.
+    /// Keeps the library loaded.
     _library: Library,
 }
 
 static FOUND: OnceLock<OpenMp> = OnceLock::new();
 
-/// Names of OpenMP libraries that may have been loaded for somebody else alone, which hides their functions from a search of the process.
+/// Names of OpenMP libraries that may have been loaded with `RTLD_LOCAL`, so that a search of the process does not find their functions.
 const LIBRARIES: [&str; 3] = ["libiomp5.so", "libgomp.so.1", "libomp.so.5"];
 
-/// Of `dlopen`: the library, only if it is loaded already.
+/// Flag of `dlopen`: only if the library is already loaded.
 const RTLD_NOLOAD: c_int = 4;
 
-/// Looks for a library, unless one is known or nothing was loaded since it was last looked for: that takes 25 system calls.
+/// Looks for a library, which takes 25 system calls, unless one is known or nothing was loaded since the last look.
 pub(crate) fn find() {
     static LOOKED: AtomicU64 = AtomicU64::new(u64::MAX);
     let loads = loads();
@@ -68,7 +68,7 @@ struct Loaded {
     loads: u64,
 }
 
-/// How many libraries have been loaded since the program began.
+/// Number of libraries loaded since the program began.
 fn loads() -> u64 {
     unsafe extern "C" {
         fn dl_iterate_phdr(visit: unsafe extern "C" fn(*const Loaded, usize, *mut c_void) -> c_int, data: *mut c_void) -> c_int;
@@ -100,7 +100,7 @@ fn functions(library: Library) -> Option<OpenMp> {
     Some(OpenMp { max_threads, in_parallel, thread_num, num_threads, parallel, restarts, _library: library })
 }
 
-/// How many threads a parallel region that the calling thread began now would have: 1 inside of one. `None` where no library was found.
+/// Number of threads of a parallel region that the calling thread would begin now: 1 inside a region. `None` if no library was found.
 pub(crate) fn max_threads() -> Option<usize> {
     let omp = FOUND.get()?;
     // SAFETY: the function may be called at any time, from any thread.
@@ -117,13 +117,13 @@ pub(crate) struct OpenMpThreads {
     most: usize,
 }
 
-/// OpenMP's threads, where a library was found that lets us use them.
+/// OpenMP's threads, if a usable library was found.
 pub(crate) fn threads(most: usize) -> Option<OpenMpThreads> {
     let parallel = FOUND.get()?.parallel.as_ref()?;
     Some(OpenMpThreads { parallel, most })
 }
 
-/// The calls that the threads of a region share, by their numbers, so that a thread gets the same part of every job.
+/// The calls that the threads of a region divide statically, so that a thread gets the same part of every job.
 struct Region<'a> {
     calls: usize,
     body: &'a (dyn Fn(usize) + Sync),

@@ -1,4 +1,4 @@
-//! Primitives: made, executed, asked for the descriptor they were made of.
+//! Primitives: creation, execution, and their descriptor.
 
 use crate::handle::{Array, Data, Handle, In, New, Owned};
 use crate::memory::Memory;
@@ -18,14 +18,14 @@ mod tests;
 pub struct Primitive {
     desc: PrimitiveDesc,
     runtime: runtime::Primitive,
-    /// It runs no generated code: portable rows and the reference keep chunks of tensors on the stack.
+    /// It runs no generated code: portable implementations and the reference keep chunks of tensors on the stack.
     deep: bool,
 }
 
 impl Owned for Primitive {}
 
 impl Primitive {
-    /// The descriptor that it was made of.
+    /// Its descriptor.
     pub fn desc(&self) -> &PrimitiveDesc {
         &self.desc
     }
@@ -51,7 +51,7 @@ pub extern "C" fn dnnl_primitive_create(primitive: New<'_, Primitive>, pd: In<'_
     })
 }
 
-/// `dnnl_primitive_create_from_cache_blob`: code for the CPU is not kept outside of the process.
+/// `dnnl_primitive_create_from_cache_blob`: not supported; code is not serialised.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_create_from_cache_blob(
     primitive: New<'_, Primitive>,
@@ -69,7 +69,7 @@ pub extern "C" fn dnnl_primitive_create_from_cache_blob(
     })
 }
 
-/// `dnnl_primitive_get_cache_blob`: code for the CPU is not kept outside of the process.
+/// `dnnl_primitive_get_cache_blob`: not supported; code is not serialised.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_get_cache_blob(primitive: In<'_, Primitive>, size: Data, _blob: Data) -> Status {
     guard("dnnl_primitive_get_cache_blob", || {
@@ -81,7 +81,7 @@ pub extern "C" fn dnnl_primitive_get_cache_blob(primitive: In<'_, Primitive>, si
     })
 }
 
-/// `dnnl_primitive_get_primitive_desc`: the descriptor lives as long as the primitive.
+/// `dnnl_primitive_get_primitive_desc`: the descriptor is valid as long as the primitive.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_get_primitive_desc(primitive: In<'_, Primitive>, pd: New<'_, PrimitiveDesc>) -> Status {
     guard("dnnl_primitive_get_primitive_desc", || pd.lend("primitive_desc", primitive.get("primitive")?.desc()))
@@ -96,7 +96,7 @@ pub extern "C" fn dnnl_primitive_destroy(primitive: Handle<Primitive>) -> Status
     })
 }
 
-/// `dnnl_primitive_execute`. Arguments without memory are left out; those that the primitive does not have are ignored.
+/// `dnnl_primitive_execute`. Arguments without memory, and those that the primitive does not have, are ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_execute(
     primitive: In<'_, Primitive>,

@@ -1,4 +1,4 @@
-//! Primitive descriptors: the decision, and the records and numbers that queries point to.
+//! Primitive descriptors: the chosen implementation, and the records and values to which queries return pointers.
 
 use crate::attr::Attr;
 use crate::engine::Engine;
@@ -21,13 +21,13 @@ pub struct PrimitiveDesc {
     engine: Arc<Engine>,
     /// Of a reorder between engines: the source's and the destination's.
     ends: Option<Box<[Arc<Engine>; 2]>>,
-    /// Whether other implementations may be asked for; a clone has none.
+    /// Whether other implementations can be requested; not for a clone.
     iterates: bool,
 }
 
 impl Owned for PrimitiveDesc {}
 
-/// The decision for a request, shared by all who ask.
+/// The decision for a request, shared by all its descriptors.
 #[derive(Debug)]
 pub(crate) struct Decision {
     runtime: runtime::PrimitiveDesc,
@@ -76,7 +76,7 @@ impl Decision {
         };
         let mut factors = Vec::new();
         if let Op::Resampling(x) = op {
-            // As the sizes say, whatever factors they were made with.
+            // From the sizes, whatever factors the caller passed.
             let sizes = x.src.dims().iter().zip(x.dst.dims().iter()).skip(2);
             factors.extend(sizes.map(|(&src, &dst)| if src > 0 { dst as f32 / src as f32 } else { 1.0 }));
             factors.resize(MAX_NDIMS, 0.0);
@@ -91,7 +91,7 @@ impl Decision {
     }
 }
 
-/// Whether oneDNN lets callers ask for other implementations.
+/// Whether oneDNN lets callers request other implementations.
 fn iterates(op: &Op) -> bool {
     !matches!(op, Op::Reorder(_) | Op::Concat(_) | Op::Sum(_))
 }
@@ -114,7 +114,7 @@ impl PrimitiveDesc {
         self.ends.as_ref().map_or([&self.engine, &self.engine], |ends| [&ends[0], &ends[1]])
     }
 
-    /// Why this implementation, in words.
+    /// Explains the choice of the implementation.
     pub(crate) fn explanation(&self) -> &CStr {
         runtime::fork::once::<CString>(&self.decision.explanation, || CString::new(explanation(self.runtime())).unwrap_or_default())
     }
@@ -124,7 +124,7 @@ impl PrimitiveDesc {
         &self.decision.runtime
     }
 
-    /// The engine that it was made with.
+    /// Its engine.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
     }
@@ -134,7 +134,7 @@ impl PrimitiveDesc {
         &self.decision.name
     }
 
-    /// The record of the argument `arg`, where the primitive has it.
+    /// The record of the argument `arg`, if the primitive has it.
     pub(crate) fn record(&self, arg: Arg) -> Option<&MemoryDesc> {
         self.decision.records.iter().find(|r| r.0 == arg).map(|r| &r.1)
     }
@@ -154,7 +154,7 @@ impl PrimitiveDesc {
         fork::once(&self.decision.attr, || Attr::from(self.runtime().attr()))
     }
 
-    /// A copy without other implementations to ask for, which a primitive keeps.
+    /// A copy for a primitive, without further implementations.
     pub(crate) fn fixed(&self) -> PrimitiveDesc {
         PrimitiveDesc { decision: self.decision.clone(), engine: self.engine.clone(), ends: self.ends.clone(), iterates: false }
     }
@@ -197,7 +197,7 @@ pub extern "C" fn dnnl_primitive_desc_clone(pd: New<'_, PrimitiveDesc>, existing
     guard("dnnl_primitive_desc_clone", || pd.own("primitive_desc", existing.get("existing_primitive_desc")?.fixed()))
 }
 
-/// `dnnl_primitive_desc_get_attr`: the attributes live as long as the descriptor.
+/// `dnnl_primitive_desc_get_attr`: the attributes are valid as long as the descriptor.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_desc_get_attr(pd: In<'_, PrimitiveDesc>, attr: New<'_, Attr>) -> Status {
     guard("dnnl_primitive_desc_get_attr", || attr.lend("attr", pd.get("primitive_desc")?.attr()))

@@ -1,4 +1,4 @@
-//! Queries of primitive descriptors: numbers of the operation, descriptors of its tensors, facts about the implementation.
+//! Queries of primitive descriptors: parameters of the operation, descriptors of its tensors, facts about the implementation.
 
 use crate::engine::Engine;
 use crate::handle::{Data, In};
@@ -57,7 +57,7 @@ mod what {
     pub(super) const EXEC_ARG_MD: i32 = 255;
 }
 
-/// A result, in the type that the query's documentation says.
+/// A result, in the type that the query's documentation states.
 #[derive(Clone, Copy, Debug)]
 enum Answer<'a> {
     Int(i32),
@@ -88,7 +88,7 @@ impl Answer<'_> {
     }
 }
 
-/// The record behind descriptors of absent tensors.
+/// The record returned for absent tensors.
 static ZERO: MemoryDesc = MemoryDesc::ZERO;
 
 /// The answer to query `what`.
@@ -122,7 +122,7 @@ fn answer(pd: &PrimitiveDesc, what: i32, index: i32) -> Result<Answer<'_>, Failu
     answer.ok_or_else(|| Failure { status: Status::Unimplemented, message: String::new() })
 }
 
-/// The number of the algorithm.
+/// The algorithm's enumerator.
 fn algorithm(pd: &PrimitiveDesc) -> Option<i32> {
     Some(match &pd.runtime().problem().op {
         Op::Conv(x) => numbers::CONV.of(match x.alg {
@@ -142,7 +142,7 @@ fn algorithm(pd: &PrimitiveDesc) -> Option<i32> {
     })
 }
 
-/// A number that only some operations have.
+/// A parameter that only some operations have.
 fn parameter(op: &Op, what: i32) -> Option<Answer<'static>> {
     let real = |r: oxidnn_spec::Real| Answer::Float(r.get());
     let flags = |f| Answer::Int(numbers::norm_flags(f) as i32);
@@ -174,10 +174,10 @@ fn parameter(op: &Op, what: i32) -> Option<Answer<'static>> {
     })
 }
 
-/// The descriptor of a tensor, of nothing where it is absent.
+/// The descriptor of a tensor, empty if it is absent.
 fn descriptor(pd: &PrimitiveDesc, what: i32, index: i32) -> Result<&MemoryDesc, Failure> {
     let arg = match what {
-        // A normalisation without a mean describes one all the same, like its other statistic.
+        // A normalisation without a mean still has a descriptor for it, like that of its other statistic.
         what::EXEC_ARG_MD if Arg(index) == Arg::MEAN && pd.record(Arg::MEAN).is_none() => Some(Arg::VARIANCE),
         what::EXEC_ARG_MD => Some(Arg(index)),
         what::WORKSPACE_MD | what::SCRATCHPAD_MD if index != 0 => return Err(Failure::invalid("index", index, "0")),
@@ -189,7 +189,7 @@ fn descriptor(pd: &PrimitiveDesc, what: i32, index: i32) -> Result<&MemoryDesc, 
     Ok(arg.and_then(|a| pd.record(a)).unwrap_or(&ZERO))
 }
 
-/// The argument that the query for tensors of a kind means by `index`.
+/// The argument to which `index` refers in the query for tensors of a kind.
 fn nth(pd: &PrimitiveDesc, what: i32, index: usize) -> Option<Arg> {
     let op = &pd.runtime().problem().op;
     match (what, op) {
@@ -205,7 +205,7 @@ fn nth(pd: &PrimitiveDesc, what: i32, index: usize) -> Option<Arg> {
             let forward = op.prop().is_some_and(|p| p.is_forward());
             return [wanted, Arg::SCALE, Arg::SHIFT].into_iter().find(|a| pd.record(*a).is_some()).filter(|_| forward || index == 0);
         }
-        // The gradient of one learnt parameter alone comes first.
+        // If there is only one parameter gradient, it has index 0.
         (what::DIFF_WEIGHTS_MD, Op::BatchNorm(_) | Op::LayerNorm(_) | Op::GroupNorm(_)) if index == 0 => {
             return [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].into_iter().find(|a| pd.record(*a).is_some());
         }
@@ -213,7 +213,7 @@ fn nth(pd: &PrimitiveDesc, what: i32, index: usize) -> Option<Arg> {
     }
     let list = arguments(what, op);
     match op {
-        // Weights of a recurrent network that are absent take no index.
+        // Absent weights of a recurrent network have no index.
         Op::Rnn(_) => list.iter().copied().filter(|a| pd.record(*a).is_some() || !is_weights(*a)).nth(index),
         _ => list.get(index).copied(),
     }
@@ -247,7 +247,7 @@ pub extern "C" fn dnnl_primitive_desc_query(pd: In<'_, PrimitiveDesc>, what: i32
     guard("dnnl_primitive_desc_query", || answer(pd.get("primitive_desc")?, what, index)?.write(result))
 }
 
-/// `dnnl_primitive_desc_query_md`: null where the query is none for a descriptor, the descriptor of nothing where the tensor is absent.
+/// `dnnl_primitive_desc_query_md`: null if the query is not for a descriptor, the empty descriptor if the tensor is absent.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_desc_query_md(pd: In<'_, PrimitiveDesc>, what: i32, index: i32) -> *const MemoryDesc {
     guard_value("dnnl_primitive_desc_query_md", std::ptr::null(), || match pd.optional() {
@@ -256,7 +256,7 @@ pub extern "C" fn dnnl_primitive_desc_query_md(pd: In<'_, PrimitiveDesc>, what: 
     })
 }
 
-/// `dnnl_primitive_desc_query_s32`: 0 if there is no such number.
+/// `dnnl_primitive_desc_query_s32`: 0 if there is no such parameter.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_desc_query_s32(pd: In<'_, PrimitiveDesc>, what: i32, index: i32) -> i32 {
     guard_value("dnnl_primitive_desc_query_s32", 0, || match answer(pd.get("primitive_desc")?, what, index)? {

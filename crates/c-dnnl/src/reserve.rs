@@ -1,4 +1,4 @@
-//! Memory for when the system has none. One of the files with unsafe code.
+//! A reserve of memory for when the system has none left. One of the files with unsafe code.
 //!
 //! Rust's collections end the process if a small allocation fails, but C callers expect `out_of_memory`. So allocations that the system
 //! refuses come from a reserve, which is large enough for all small allocations of the current call (large ones, which depend on a
@@ -13,29 +13,29 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(test)]
 mod tests;
 
-/// Several times the need of making any primitive.
+/// Several times what creating any primitive needs.
 const SIZE: usize = 4 << 20;
 
-/// Larger blocks are not small things.
+/// Larger blocks do not come from the reserve.
 const MOST: usize = 256 << 10;
 
 /// The allocator of this library's own objects.
 pub(crate) struct Reserving<const N: usize> {
-    /// Untouched, and so without pages, until it is needed.
+    /// Untouched, and therefore without physical pages, until it is needed.
     room: Room<N>,
-    /// Above bit 32 the number of blocks in use, below the offset of free room. All is free again when there are no blocks.
+    /// Upper 32 bits: number of blocks in use; lower 32 bits: offset of the free part. Everything is free again when no block is in use.
     used: AtomicU64,
 }
 
 /// One block in use.
 const ONE: u64 = 1 << 32;
-/// Where free room begins.
+/// The offset of the free part.
 const END: u64 = ONE - 1;
 
 #[repr(align(4096))]
 struct Room<const N: usize>(UnsafeCell<[u8; N]>);
 
-// SAFETY: each byte belongs to the one block that contains it; who has a block is ruled by `used`.
+// SAFETY: each byte belongs to exactly one block, and `used` arbitrates who has a block.
 unsafe impl<const N: usize> Sync for Room<N> {}
 
 #[cfg(not(test))]
@@ -44,7 +44,7 @@ static ALLOCATOR: Reserving<SIZE> = Reserving::new();
 #[cfg(test)]
 static ALLOCATOR: Reserving<SIZE> = Reserving::new();
 
-/// Refuses to begin something while the system has no memory and the reserve is in use.
+/// Fails while the system has no memory and the reserve is in use.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
@@ -56,7 +56,7 @@ pub(crate) fn replenished() -> Result<(), Error> {
 #[cold]
 fn system_has_memory() -> Result<(), Error> {
     let block = Layout::from_size_align(SIZE, 16).map_err(|e| Error::Runtime(e.to_string()))?;
-    // SAFETY: the layout's size is not zero; the block is given back with it at once.
+    // SAFETY: the layout's size is not zero; the block is freed with the same layout at once.
     let found = unsafe {
         let start = System.alloc(block);
         if !start.is_null() {
@@ -84,7 +84,7 @@ impl<const N: usize> Reserving<N> {
         block.addr().wrapping_sub(self.start().addr()) < N
     }
 
-    /// A block of the reserve; null where it does not fit.
+    /// A block of the reserve; null if it does not fit.
     #[cold]
     fn take(&self, layout: Layout) -> *mut u8 {
         let base = self.start().addr();
@@ -100,7 +100,7 @@ impl<const N: usize> Reserving<N> {
         }
     }
 
-    /// A block is free; with the last one all of the room is.
+    /// Frees a block; with the last one, the whole reserve is free.
     #[cold]
     fn left(&self) {
         let less = |used: u64| Some(if used >> 32 <= 1 { 0 } else { used - ONE });
@@ -108,7 +108,7 @@ impl<const N: usize> Reserving<N> {
     }
 }
 
-// SAFETY: blocks are the system's, or lie in the room, each by itself, aligned and as long as asked for.
+// SAFETY: blocks are the system's, or disjoint parts of the reserve, aligned and of the requested size.
 unsafe impl<const N: usize> GlobalAlloc for Reserving<N> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promise of a layout that is not empty.
@@ -124,7 +124,7 @@ unsafe impl<const N: usize> GlobalAlloc for Reserving<N> {
         }
         let block = self.take(layout);
         if !block.is_null() {
-            // SAFETY: the block was just taken and is as long; it may have been used before.
+            // SAFETY: the block was just allocated with this size; it may have been used before.
             unsafe { block.write_bytes(0, layout.size()) };
         }
         block

@@ -1,4 +1,4 @@
-//! Runs deep calls on a stack with room, unless memory has run out.
+//! Runs deep calls on a sufficiently large stack, unless memory has run out.
 
 use crate::reserve;
 use oxidnn_runtime::stack;
@@ -6,7 +6,7 @@ use oxidnn_spec::Error;
 
 pub(crate) use stack::{is_deep, is_short};
 
-/// Makes something by `body`, where there is room on the stack, and unless memory has run out.
+/// Runs `body` on a sufficiently large stack, unless memory has run out.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`], and those of `body`.

@@ -1,4 +1,4 @@
-//! Statuses: the result of a body, and the guard around it.
+//! Status codes: the error type of a function's body, and the guard around the body.
 
 use oxidnn_runtime::verbose;
 use oxidnn_spec::Error;
@@ -10,12 +10,12 @@ mod tests;
 
 pub use oxidnn_c_common::Status;
 
-/// A status other than success, and why.
+/// A status other than success, with its reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
     /// The status to return.
     pub status: Status,
-    /// The mistake, for the verbose line; empty if the status is an answer and not a mistake.
+    /// What was wrong, for the verbose line; empty if the status is not an error.
     pub message: String,
 }
 
@@ -25,7 +25,7 @@ impl Failure {
         Error::invalid(name, got, expected).into()
     }
 
-    /// `invalid_arguments` for a null where none is allowed.
+    /// `invalid_arguments` for a null pointer.
     pub fn null(name: &str) -> Failure {
         Failure::invalid(name, "a null pointer", "an address")
     }
@@ -35,7 +35,7 @@ impl Failure {
         Failure { status: Status::Unimplemented, message: format!("unimplemented: {what}") }
     }
 
-    /// A status that is an answer, without a verbose line: `not_required`, `last_impl_reached`...
+    /// A status that is not an error and has no verbose line: `not_required`, `last_impl_reached`...
     pub fn answer(status: Status) -> Failure {
         Failure { status, message: String::new() }
     }
@@ -54,7 +54,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// The status of `body`, which `function` consists of.
+/// Runs `body`, the body of `function`, and returns its status.
 pub fn guard(function: &'static str, body: impl FnOnce() -> Result<(), Failure>) -> Status {
     match caught(body) {
         Ok(()) => Status::Success,
@@ -65,7 +65,7 @@ pub fn guard(function: &'static str, body: impl FnOnce() -> Result<(), Failure>)
     }
 }
 
-/// As [`guard`], for functions without which a program cannot go on: any failure is an error, which verbose lines report unless they are
+/// As [`guard`], for functions without which a program cannot continue: any failure is an error, which verbose lines report unless they are
 /// switched off.
 pub fn guard_error(function: &'static str, body: impl FnOnce() -> Result<(), Failure>) -> Status {
     match caught(body) {
@@ -77,7 +77,7 @@ pub fn guard_error(function: &'static str, body: impl FnOnce() -> Result<(), Fai
     }
 }
 
-/// The result of `body`, for functions that return no status; `otherwise` where it fails.
+/// Runs `body`, for functions that return no status; returns `otherwise` if it fails.
 pub fn guard_value<T>(function: &'static str, otherwise: T, body: impl FnOnce() -> Result<T, Failure>) -> T {
     caught(body).unwrap_or_else(|failure| {
         report(function, &failure);

@@ -1,4 +1,4 @@
-//! Streams. Executions on the CPU are done when they return, unless the caller asks for an asynchronous stream; those on a GPU are not, and may be timed.
+//! Streams. Executions on the CPU are synchronous, unless the caller asks for an asynchronous stream; those on a GPU are asynchronous, and can be profiled.
 
 use crate::engine::Engine;
 use crate::handle::{Data, Handle, In, New, Out, Owned};
@@ -17,9 +17,9 @@ mod tests;
 pub struct Stream {
     engine: Arc<Engine>,
     runtime: runtime::Stream,
-    /// The caller's pool, null where there is none.
+    /// The caller's pool, null if there is none.
     pool: Data,
-    /// Beginning and end of every execution, where the stream was made to know them.
+    /// Start and end of every execution, if the stream was created with profiling.
     times: Option<Mutex<Vec<[Event; 2]>>>,
 }
 
@@ -29,15 +29,15 @@ impl Stream {
     /// A stream of `engine` whose executions use `threads`.
     ///
     /// # Errors
-    /// `runtime_error` when the device cannot make a queue.
+    /// `runtime_error` if the device cannot create a queue.
     pub fn new(engine: Arc<Engine>, threads: runtime::Threads) -> Result<Stream, Failure> {
         Stream::with(engine, &QueueSpec { threads, ..QueueSpec::default() })
     }
 
-    /// A stream of `engine` as `spec` says.
+    /// A stream of `engine` with the properties `spec`.
     ///
     /// # Errors
-    /// `runtime_error` when the device cannot make a queue.
+    /// `runtime_error` if the device cannot create a queue.
     fn with(engine: Arc<Engine>, spec: &QueueSpec) -> Result<Stream, Failure> {
         let runtime = runtime::Stream::with(engine.runtime(), spec)?;
         Ok(Stream::over(engine, runtime))
@@ -48,7 +48,7 @@ impl Stream {
         Stream { engine, runtime, pool: Data::NULL, times: None }
     }
 
-    /// Executes a primitive, and marks when it begins and ends where the stream is profiled.
+    /// Executes a primitive, and records its start and end if the stream is profiled.
     ///
     /// # Errors
     /// Those of the execution.
@@ -72,17 +72,17 @@ impl Stream {
         Stream { pool, ..self }
     }
 
-    /// The caller's pool, null where there is none.
+    /// The caller's pool, null if there is none.
     pub fn pool(&self) -> Data {
         self.pool
     }
 
-    /// The stream on which primitives are executed.
+    /// The runtime's stream.
     pub fn runtime(&self) -> &runtime::Stream {
         &self.runtime
     }
 
-    /// The engine it was made with.
+    /// Its engine.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
     }
@@ -105,7 +105,7 @@ pub extern "C" fn dnnl_stream_create(stream: New<'_, Stream>, engine: In<'_, Eng
     })
 }
 
-/// `dnnl_stream_get_engine`: the address that the stream was made with.
+/// `dnnl_stream_get_engine`: the handle with which the stream was created.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_stream_get_engine(stream: In<'_, Stream>, engine: New<'_, Engine>) -> Status {
     guard("dnnl_stream_get_engine", || engine.lend("engine", stream.get("stream")?.engine()))
@@ -126,7 +126,7 @@ pub extern "C" fn dnnl_stream_destroy(stream: Handle<Stream>) -> Status {
     })
 }
 
-/// `dnnl_reset_profiling`: forgets the times so far.
+/// `dnnl_reset_profiling`: discards the times so far.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_reset_profiling(stream: In<'_, Stream>) -> Status {
     guard("dnnl_reset_profiling", || {
@@ -135,7 +135,7 @@ pub extern "C" fn dnnl_reset_profiling(stream: In<'_, Stream>) -> Status {
     })
 }
 
-/// `dnnl_query_profiling_data`: the nanoseconds of every execution since the last reset, in order; how many there are where `data` is null. Waits for them.
+/// `dnnl_query_profiling_data`: the number of executions since the last reset and, if `data` is not null, their nanoseconds in order, after waiting for them.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_query_profiling_data(stream: In<'_, Stream>, kind: i32, entries: Out<'_, i32>, data: Data) -> Status {
     guard("dnnl_query_profiling_data", || {

@@ -1,5 +1,5 @@
-//! Which threads executions use, and how many: OpenMP's if the process has them, else those of the process-wide pool, limited by OpenMP's
-//! settings, by which programs linked with oneDNN choose the number.
+//! The threads that executions use: OpenMP's if the process has them, else those of the process-wide pool, limited by OpenMP's settings, by which programs
+//! linked with oneDNN choose their number.
 
 use crate::omp;
 use oxidnn_runtime::threads::default_threads;
@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 #[cfg(test)]
 mod tests;
 
-/// The threads of streams that bring none.
+/// The threads of streams without a pool.
 pub fn of_process() -> Threads {
     omp::find();
     omp::threads(default_threads()).map_or_else(|| Threads::within(allowed), Threads::caller)
@@ -20,7 +20,7 @@ fn allowed() -> usize {
     omp::max_threads().unwrap_or_else(environment)
 }
 
-/// The variable `OMP_NUM_THREADS` when it was first asked for; no limit where it says nothing.
+/// `OMP_NUM_THREADS` at its first use; no limit if it is not set.
 fn environment() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
     *fork::once(&LIMIT, || std::env::var("OMP_NUM_THREADS").ok().and_then(|v| first(&v)).unwrap_or(usize::MAX))

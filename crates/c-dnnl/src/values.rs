@@ -1,4 +1,4 @@
-//! Numbers that C passes for enums, checked.
+//! Checks of enum values from C.
 
 use crate::status::Failure;
 use oxidnn_c_common::numbers::{DATA_TYPE, Numbers};
@@ -7,7 +7,7 @@ use oxidnn_spec::DataType;
 /// The value of `number`.
 ///
 /// # Errors
-/// `invalid_arguments` where it stands for nothing.
+/// `invalid_arguments` if it is no enumerator.
 pub fn value<T: Copy + PartialEq>(table: &Numbers<T>, number: i32) -> Result<T, Failure> {
     table.value(number).ok_or_else(|| {
         let known: Vec<String> = table.pairs().iter().map(|p| p.1.to_string()).collect();
@@ -15,10 +15,10 @@ pub fn value<T: Copy + PartialEq>(table: &Numbers<T>, number: i32) -> Result<T, 
     })
 }
 
-/// The data type of a number, `None` where it is undefined.
+/// The data type of an enumerator, `None` for `undef`.
 ///
 /// # Errors
-/// `invalid_arguments` where it stands for nothing.
+/// `invalid_arguments` if it is no enumerator.
 pub fn optional_type(number: i32) -> Result<Option<DataType>, Failure> {
     if number == 0 { Ok(None) } else { value(&DATA_TYPE, number).map(Some) }
 }

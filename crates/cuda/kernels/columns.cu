@@ -1,9 +1,13 @@
 // Sums down the columns of row-major matrices (batch normalisation of NHWC, gradients of scale, shift and bias), in parts: partial[sum, part, column].
 //
-// The header has SUMS and `struct Terms`: `begin(a, c)` prepares the columns from c on, `at(a, r, c, t)` gives their terms of row r. With MOMENTS there
-// is one term, and the two numbers of a part are its mean and its sum of squared differences from that: every thread adds differences from its own
-// first term, so that no large numbers cancel; `rows_of(a, part)` is the number of rows of a part. With ADDS `at` adds the terms of row r to `t`. With TOGETHER
-// so many rows are read before any is used: `Terms::Loaded` has what is read of a row, `at(a, x, r, c, t)` takes it, and may write.
+// A thread has VECTOR columns; LANES threads are side by side (coalesced), the other DOWN of the CTA go down the rows. blockIdx.y is the part: part i starts
+// at row i * apart and takes groups of DOWN rows, `row_step` apart, within `span` rows. Threads of a column are added by a tree in shared memory.
+//
+// The generated header has SUMS and `struct Terms`: `begin(a, c)` prepares the columns from c on, `at(a, r, c, t)` sets t to their terms of row r (with ADDS it
+// adds them to t). With TOGETHER a thread loads that many rows before it uses them: `Terms::Loaded` holds a row's vectors, and `at(a, x, r, c, t)` takes
+// its terms from them, and may store results. With MOMENTS there is one term, and the results of a part are its mean and its sum of squared differences
+// from the mean. Each thread then adds differences from its own first term, so that large means do not cancel; `rows_of(a, part)` is the number of rows of
+// a part.
 #include "args.cuh"
 
 #define DOWN (256 / LANES)

@@ -16,7 +16,7 @@ __device__ __forceinline__ void fetch(void* to, const void* from) {
     }
 }
 
-// The same of no more than `bytes` of them; zeros are in place of the others.
+// The same, but reads only the first `bytes` bytes (cp.async with src-size); the others become zero.
 template <int BYTES>
 __device__ __forceinline__ void fetch_until(void* to, const void* from, long long bytes) {
     const int piece = BYTES % 16 == 0 ? 16 : BYTES % 8 == 0 ? 8 : 4;
@@ -32,7 +32,7 @@ __device__ __forceinline__ void fetch_until(void* to, const void* from, long lon
     }
 }
 
-// Ends a group of a thread's copies, and waits until no more than COUNT groups are on their way.
+// Commits a thread's copies as a group; waits until at most COUNT groups are pending.
 __device__ __forceinline__ void commit_fetches() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int COUNT>
 __device__ __forceinline__ void wait_fetches() {

@@ -195,7 +195,8 @@ DEVICE void each_of_any_window(const Args& a, const index* p, const F& f) {
 }
 
 #ifdef DOWN
-// The same of planes' windows that the compiler knows, for tiles of whole distances: an input of a tile lies EDGE behind the beginning of a window.
+// The same for 2D windows of known size, and tiles whose sizes are multiples of the strides: a tile begins EDGE_DOWN and EDGE_STEP inputs behind the beginning of
+// a window.
 template <int TALL, int WIDE, class F>
 DEVICE void each_known_window(const Args& a, const index* p, const F& f) {
     index q[RANK];

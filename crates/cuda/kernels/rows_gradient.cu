@@ -3,9 +3,14 @@
 // With x^ = (x - mean) * inverse and g = scale * diff_dst: diff_src = (g - mean(g) - x^ mean(g x^)) * inverse, diff_scale = sum of diff_dst x^ and diff_shift =
 // sum of diff_dst over the rows.
 //
-// The header has the matrices `src`, `diff_dst` and `diff_src` of columns.rs, `row_mean` and `row_variance` of a row, `inverse_of` a variance, `factor` of a column, and
-// CENTRED: whether rows have a mean. With ADRIFT rows begin anywhere within a vector, each of a block's at the same place: a thread's first columns may be those of the row
-// before, and its last ones those of the row behind.
+// CTA i takes rows i, i + gridDim.x, ... A thread has VECTOR * CHUNKS columns, and keeps their two column sums in registers over all rows of the CTA; they go
+// to partial[sum, CTA, column]. Rows are prefetched into a ring of STAGES slots in shared memory (cp.async); each thread copies what it reads itself, so only
+// the reductions over a row need a barrier.
+//
+// The generated header has the matrices `src`, `diff_dst` and `diff_src` (columns.rs), `row_mean` and `row_variance` of a row, `inverse_of` a variance, `factor`
+// (scale) of a column, and CENTRED (0 for RMS normalisation: no mean). With ADRIFT rows are not aligned to vectors, but all rows of a CTA have the same offset
+// from a vector boundary. Vectors are then aligned in memory, so the first and last vector of a row may contain elements of the neighbouring rows, which are
+// masked.
 #include "fetch.cuh"
 #include "args.cuh"
 
@@ -16,7 +21,7 @@
 #define SRC_BYTES (VECTOR * (int)sizeof(src_number::word))
 #define DIFF_BYTES (VECTOR * (int)sizeof(diff_dst_number::word))
 
-// The first column of a thread's chunk.
+// The first column of a thread's vector of a chunk; with ADRIFT it may be negative.
 DEVICE i64 column(const Args& a, int chunk) {
     const i64 before = ADRIFT ? a.src_offset + (i64)blockIdx.x * a.src_step & VECTOR - 1 : 0;
     return (i64)(chunk * THREADS + threadIdx.x) * VECTOR - before;

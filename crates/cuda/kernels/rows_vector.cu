@@ -1,7 +1,10 @@
 // Reductions along contiguous rows (softmax, layer normalisation) with the row in registers: one read of the input, all stages, one write.
 //
-// The header has `row`, which loads, reduces and writes the row of output o by neighbours of VECTOR terms; it calls `reduced`, with a stage's number
-// of each thread's terms: the number of all of them, combined in an order that depends on the sizes, and on where in a vector the row begins.
+// A row has THREADS threads (several rows per CTA if that is below 256), or CLUSTER CTAs of THREADS threads, which exchange values through distributed
+// shared memory. Grid-stride loop over rows.
+//
+// The generated header has `row`, which loads, reduces and writes the row of output o in vectors of VECTOR terms, and `reduced`, which combines a stage's values of
+// all threads of a row in an order that depends on the sizes and on the row's offset from a vector boundary.
 #define PER_BLOCK (THREADS < 256 ? 256 / THREADS : 1)
 #include "args.cuh"
 

@@ -1,9 +1,9 @@
-// Batched matrix transposition, for reorders that only permute dimensions: dst[c, r] = src[r, c], in tiles of ROWS x COLUMNS through shared memory. Loads and stores
-// are coalesced and as wide as alignment allows, with several loads of a thread in flight. Grid-stride loop over tiles.
+// Batched matrix transposition, for reorders that permute dimensions and may convert: dst[c, r] = src[r, c], in tiles of ROWS x COLUMNS through shared memory.
+// Loads and stores are coalesced and as wide as alignment allows, with several loads of a thread in flight. Grid-stride loop over tiles.
 //
-// The header has ROWS and COLUMNS of a tile, DENSE, 1 where its rows follow each other without holes before, UNIT and UNIT_TO, the types of the elements as words before and
-// afterwards, `converted`, which makes one of the other, FROM and TO, how many of them the rows before and afterwards are aligned to where both tensors are
-// aligned to 16 bytes, and `bases`, which adds where the tiles of batch `b` begin.
+// The generated header has ROWS and COLUMNS of a tile; DENSE 1 if the rows of a tile are contiguous in the source; UNIT and UNIT_TO, the types of source and
+// destination elements as words; `converted`, which converts a UNIT to a UNIT_TO; FROM and TO, the vector width (in elements) of source and destination rows if
+// both tensors are aligned to 16 bytes; and `bases`, which adds the offsets of batch b.
 #include "args.cuh"
 
 // An odd number of 32-bit words, against bank conflicts.
@@ -25,7 +25,7 @@ template <int N> DEVICE void load_word(Units<UNIT, N>& to, const UNIT* from) {
     }
 }
 
-// By instructions of their own: of elements that come one by one the compiler makes several words.
+// In assembly: from elements that are gathered one by one the compiler makes several narrower stores.
 template <int N> DEVICE void store_word(UNIT_TO* to, const Units<UNIT_TO, N>& from) {
     const int bytes = N * (int)sizeof(UNIT_TO);
     if (bytes == 16) {

@@ -10,7 +10,7 @@ struct __align__(16) Vector {
     int lane;
 
     DEVICE void load(const void* data, i64 at) { copy(words, (const typename T::word*)data + at); }
-    // Elements before `end` alone.
+    // Only elements at positions before `end`.
     DEVICE void load_until(const void* data, i64 at, i64 end) {
         if (at + N <= end) return load(data, at);
 #pragma unroll
@@ -18,7 +18,7 @@ struct __align__(16) Vector {
             if (at + i < end) words[i] = ((const typename T::word*)data)[at + i];
         }
     }
-    // Elements from `from` up to `to` alone.
+    // Only elements [from, to).
     DEVICE void store_part(void* data, i64 at, int from, int to) const {
         if (from == 0 && to == N) return store(data, at);
 #pragma unroll

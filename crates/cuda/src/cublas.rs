@@ -80,7 +80,7 @@ impl Prepared {
     /// Prepares the product with these bytes of source and weights.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where there is no library, or it does not do the product.
+    /// [`Error::Runtime`] if there is no library, or it does not support the product.
     pub fn new(queue: &CudaQueue, p: &Product, [source, weights]: [&[u8]; 2]) -> Result<Prepared, Error> {
         // SAFETY: asks the loader for a library; its initialisers are its own.
         if !unsafe { sys::is_culib_present() } {
@@ -200,7 +200,7 @@ impl Prepared {
     /// Enqueues the product on the queue's stream.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where the library fails.
+    /// [`Error::Runtime`] if the library fails.
     pub fn run(&self, queue: &CudaQueue) -> Result<(), Error> {
         let _current = Current::of(&self.device.context)?;
         let ([one, zero], [whole_one, whole_zero]) = ([1f32, 0f32], [1i32, 0i32]);

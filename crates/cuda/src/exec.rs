@@ -95,7 +95,7 @@ impl Loaded {
         parameters[count] = words.as_mut_ptr().cast();
         let Launch { grid, block, cluster, shared, resident, .. } = *launch;
         let shape = LaunchShape { grid, block, cluster, shared, overlaps: self.overlaps, resident };
-        // SAFETY: the kernel's parameters are these maps and the structure whose words these are; the places are the caller's promise.
+        // SAFETY: these are the parameters that the kernel takes; the caller vouches for the places.
         unsafe { self.function.launch(current, stream, shape, &mut parameters[..=count]) }
     }
 
@@ -171,7 +171,7 @@ impl Launches {
     /// Compiles and loads the kernels of a program.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where it does not compile or load, or the GPU is only described.
+    /// [`Error::Runtime`] if it does not compile or load, or the GPU is only described.
     pub fn load(program: &Program, problem: &Arc<Problem>, target: &CudaTarget) -> Result<Launches, Error> {
         let loader = target.loader.as_ref().ok_or_else(|| Error::Runtime("this GPU is only described; nothing runs on it".into()))?;
         let ready = |launch: &Launch| {
@@ -212,15 +212,15 @@ impl Launches {
     /// The places are those of the program's problem, checked against it, and stay valid until the work is done.
     pub unsafe fn launch(&self, stream: &Stream, places: &dyn Places) -> Result<(), Error> {
         if let Some(other) = self.unaligned.as_ref().filter(|_| !self.are_aligned(places)) {
-            // SAFETY: this call's promise.
+            // SAFETY: the caller's promise.
             return unsafe { other.launches()?.launch(stream, places) };
         }
         let current = Current::of(stream.context())?;
-        // SAFETY: this call's promise.
+        // SAFETY: the caller's promise.
         Ok(self.list.iter().try_for_each(|loaded| unsafe { loaded.start(&current, stream, places) })?)
     }
 
-    /// Whether all that launches move in words of 16 bytes lies at multiples of these.
+    /// Whether all addresses that must be multiples of 16 bytes are.
     fn are_aligned(&self, places: &dyn Places) -> bool {
         let mut all = self.list.iter().flat_map(|l| l.launch.maps.iter().map(|m| m.place).chain(l.launch.aligned.iter().copied()));
         all.all(|place| located(place, places).is_multiple_of(16))

@@ -80,7 +80,7 @@ impl Captured<'_> {
     /// Enqueues the graph on the queue's stream.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where the driver fails.
+    /// [`Error::Runtime`] if the driver fails.
     pub fn launch(&self) -> Result<(), Error> {
         // SAFETY: the queue holds memory, scratch and code of what it captured as long as it lives.
         unsafe { self.graph.launch() }?;
@@ -122,7 +122,7 @@ impl CudaQueue {
     /// Captures what `work` submits to this queue into a graph; nothing of it runs now.
     ///
     /// # Errors
-    /// Those of `work`; [`Error::Runtime`] where the driver cannot capture it.
+    /// Those of `work`; [`Error::Runtime`] if the driver cannot capture it.
     pub fn capture(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<Captured<'_>, Error> {
         Ok(Captured { graph: Graph::capture(&self.stream, work)?, _queue: self })
     }

@@ -76,7 +76,7 @@ impl Tuned {
     /// Saves all choices to the store.
     ///
     /// # Errors
-    /// [`CudaError::Store`] where there is none, or it cannot be written.
+    /// [`CudaError::Store`] if there is none, or it cannot be written.
     pub fn save(&self) -> Result<(), CudaError> {
         let mut lines: Vec<String> = fork::lock(&self.state).chosen.iter().map(|(request, shape)| written(request, shape)).collect();
         lines.sort_unstable();

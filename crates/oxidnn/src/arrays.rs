@@ -1,4 +1,4 @@
-//! Arrays of the crate `ndarray`: to memory, and back.
+//! Conversion between arrays of the crate `ndarray` and memory.
 
 use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
 use oxidnn_runtime::{Engine, Memory, Native};

@@ -58,7 +58,7 @@ impl Attention {
         Attention { prop, sizes, keys, dtype, keys_type: dtype, mask: None, mask_kind: SdpaMask::None, is_scaled: false, attr: defaults() }
     }
 
-    /// Other numbers of heads for keys and values than for queries: `heads` divides the number of queries' heads (grouped heads).
+    /// Number of heads of keys and values, a divisor of the number of query heads (grouped-query attention), and number of keys.
     #[must_use]
     pub fn keys(mut self, heads: i64, keys: i64) -> Attention {
         (self.keys[0], self.keys[1]) = (heads, keys);
@@ -72,20 +72,20 @@ impl Attention {
         self
     }
 
-    /// The type of keys and values, where it is not that of the queries; scales of whole numbers by [`Describe::scales_with`] of
+    /// The type of keys and values, if it differs from the queries'; integers take scales by [`Describe::scales_with`] of
     /// [`SRC_1`](oxidnn_spec::Arg::SRC_1) and [`SRC_2`](oxidnn_spec::Arg::SRC_2).
     #[must_use]
     pub fn keys_type(self, dtype: DataType) -> Attention {
         Attention { keys_type: dtype, ..self }
     }
 
-    /// A query sees the keys up to its own position, counted from the first; [`Attention::causal_from_last`] counts from the last.
+    /// Causal mask aligned to the top left: query i sees the keys up to i. See [`Attention::causal_from_last`].
     #[must_use]
     pub fn causal(self) -> Attention {
         Attention { mask_kind: SdpaMask::CausalTopLeft, mask: None, ..self }
     }
 
-    /// A query sees the keys up to its own position, where the last query sees all: for queries that continue a sequence.
+    /// Causal mask aligned to the bottom right: the last query sees all keys, for queries that continue a sequence.
     #[must_use]
     pub fn causal_from_last(self) -> Attention {
         Attention { mask_kind: SdpaMask::CausalBottomRight, mask: None, ..self }
@@ -97,7 +97,7 @@ impl Attention {
         Attention { mask_kind: SdpaMask::Buffer, mask: Some(tensor), ..self }
     }
 
-    /// Multiplies the scores by the one number in [`SCALE`](oxidnn_spec::Arg::SCALE).
+    /// Multiplies the scores by the scalar in [`SCALE`](oxidnn_spec::Arg::SCALE).
     #[must_use]
     pub fn scaled(self) -> Attention {
         Attention { is_scaled: true, ..self }

@@ -9,7 +9,7 @@ pub(crate) fn defaults() -> Attr {
     Attr { fpmath: FpMath { mode: knobs::default_fpmath(), apply_to_int: false }, ..Attr::default() }
 }
 
-/// Writes the setters of a builder's source and destination.
+/// Defines the setters of a builder's source and destination.
 macro_rules! data_setters {
     ($builder:ident) => {
         impl $builder {
@@ -35,7 +35,7 @@ macro_rules! data_setters {
             pub fn dst(self, dims: impl Into<Dims>, dtype: DataType) -> Self {
                 self.dst_tensor(Tensor::any(dims, dtype))
             }
-            /// The destination's type, where its size follows from the rest.
+            /// The destination's type, if its size follows from the rest.
             #[must_use]
             pub fn dst_type(mut self, dtype: DataType) -> Self {
                 self.dst_type = Some(dtype);
@@ -46,7 +46,7 @@ macro_rules! data_setters {
 }
 pub(crate) use data_setters;
 
-/// Writes the setters of a builder's weights and bias.
+/// Defines the setters of a builder's weights and bias.
 macro_rules! weight_setters {
     ($builder:ident) => {
         impl $builder {
@@ -90,23 +90,23 @@ pub trait Describe: Sized {
         self
     }
 
-    /// Operations on each result element, in order.
+    /// Post-ops: operations on each result element, in order.
     #[must_use]
     fn post_ops(mut self, post_ops: PostOps) -> Self {
         self.attr_mut().post_ops = post_ops.0;
         self
     }
 
-    /// Scales of argument `of` ([`Arg::SRC`], [`Arg::WEIGHTS`], [`Arg::DST`]...): one number for each index of the dimensions in `mask`. The
-    /// numbers are passed at execution as [`Arg::scale`]`(of)`.
+    /// Scales of argument `of` ([`Arg::SRC`], [`Arg::WEIGHTS`], [`Arg::DST`]...): one value per index of the dimensions in `mask`. They are
+    /// passed at execution as [`Arg::scale`]`(of)`.
     #[must_use]
     fn scales(mut self, of: Arg, mask: u32) -> Self {
         self.attr_mut().scales.insert(of, Quant::per(mask, DataType::F32));
         self
     }
 
-    /// Scales of argument `of`, of any type, by groups, or computed by the library: `Quant::per(3, F16).grouped([32, 1])` is one f16 number for
-    /// each 32 rows of each column.
+    /// Scales of argument `of`, of any type, by groups, or computed by the library: `Quant::per(3, F16).grouped([32, 1])` is one f16 value per 32
+    /// rows of each column.
     #[must_use]
     fn scales_with(mut self, of: Arg, quant: Quant) -> Self {
         self.attr_mut().scales.insert(of, quant);
@@ -134,7 +134,7 @@ pub trait Describe: Sized {
         self
     }
 
-    /// The type that sums are kept in.
+    /// The accumulation mode.
     #[must_use]
     fn accumulation(mut self, mode: Accumulation) -> Self {
         self.attr_mut().accumulation = mode;
@@ -166,7 +166,7 @@ pub trait Describe: Sized {
     }
 }
 
-/// A list of operations on each result element.
+/// A list of post-ops: operations on each result element.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct PostOps(Vec<PostOp>);
 
@@ -202,13 +202,13 @@ impl PostOps {
         self.push(PostOp::Sum { scale: Real::new(scale), zero_point: 0, dtype: None })
     }
 
-    /// `alg(d, src1)`, `src1` broadcast where its dims are 1; passed at execution as [`Arg::post_op`]`(i, Arg::SRC_1)`.
+    /// `alg(d, src1)`, `src1` broadcast along dims of 1; passed at execution as [`Arg::post_op`]`(i, Arg::SRC_1)`.
     #[must_use]
     pub fn binary(self, alg: BinaryAlg, src1: Tensor) -> PostOps {
         self.push(PostOp::Binary { alg, src1, src2: None })
     }
 
-    /// `d > 0 ? d : d * weights`, one weight for each index of the dims in `mask`; passed as [`Arg::post_op`]`(i, Arg::WEIGHTS)`.
+    /// `d > 0 ? d : d * weights`, one weight per index of the dims in `mask`; passed as [`Arg::post_op`]`(i, Arg::WEIGHTS)`.
     #[must_use]
     pub fn prelu(self, mask: u32) -> PostOps {
         self.push(PostOp::Prelu { mask })

@@ -8,7 +8,7 @@ pub trait EngineExt {
     /// The engine of this machine's processor, on the process-wide thread pool.
     fn cpu() -> Engine;
 
-    /// The engine of NVIDIA GPU `ordinal`, from 0 on. Driver and compiler (NVRTC) are loaded when this is first called.
+    /// The engine of NVIDIA GPU `ordinal`, counted from 0. The driver and NVRTC are loaded by the first call.
     ///
     /// # Errors
     /// [`Error::Runtime`] that says what is missing: driver, GPU or compiler.

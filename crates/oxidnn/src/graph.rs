@@ -69,7 +69,7 @@ use std::sync::{Arc, Mutex};
 /// A size of an input that comes with its memory.
 pub const OPEN: i64 = oxidnn_graph::UNKNOWN;
 
-/// Operations over tensors; a cheap handle.
+/// A graph of operations on tensors; a cheap handle.
 #[derive(Clone, Debug, Default)]
 pub struct Graph(Arc<Mutex<State>>);
 
@@ -77,7 +77,7 @@ pub struct Graph(Arc<Mutex<State>>);
 struct State {
     ops: Vec<Op>,
     tensors: usize,
-    /// The algorithm of convolutions, where it is asked for.
+    /// The algorithm of convolutions, if set.
     convolution: Option<ConvAlg>,
     /// The first error.
     failed: Option<Error>,
@@ -90,16 +90,16 @@ pub struct Node {
     tensor: LogicalTensor,
 }
 
-/// How the window of a convolution moves; one number a spatial dimension, or none: strides and dilations of 1, no padding.
+/// The window of a convolution; one value per spatial dimension, or none for the defaults: strides and dilations of 1, no padding.
 #[derive(Clone, Debug)]
 pub struct Window {
     /// Steps.
     pub strides: Vec<i64>,
-    /// Zeros before and after each dimension.
+    /// Padding before and after each dimension.
     pub padding: Vec<i64>,
     /// Distances between kernel elements, 1 for neighbours.
     pub dilations: Vec<i64>,
-    /// Groups of channels that have nothing to do with each other.
+    /// Groups of channels.
     pub groups: i64,
 }
 
@@ -170,7 +170,7 @@ impl Graph {
         out
     }
 
-    /// Partitions that compute `outputs`, ready to run.
+    /// Compiles the partitions that compute `outputs`.
     ///
     /// # Errors
     /// Errors of the graph; operations that the engine cannot compute.
@@ -209,7 +209,7 @@ impl Graph {
     }
 }
 
-/// The attributes that a window is to the specification, with `n` spatial dimensions.
+/// The specification's attributes of a window with `n` spatial dimensions.
 fn of_window(window: &Window, n: usize) -> Attrs {
     let list = |v: &[i64], missing: i64| AttrValue::S64s(if v.is_empty() { vec![missing; n] } else { v.to_vec() });
     vec![
@@ -283,13 +283,13 @@ impl Node {
         self.mul(&self.sigmoid())
     }
 
-    /// The product of matrices, batch by batch.
+    /// The batched matrix product.
     #[must_use]
     pub fn matmul(&self, weights: &Node) -> Node {
         self.then(OpKind::MatMul, &[weights], Vec::new())
     }
 
-    /// The product with the transposed matrices.
+    /// The batched matrix product with transposed second operand.
     #[must_use]
     pub fn matmul_transposed(&self, weights: &Node) -> Node {
         self.then(OpKind::MatMul, &[weights], vec![(AttrId::TransposeB, AttrValue::Bool(true))])
@@ -302,7 +302,7 @@ impl Node {
         self.then(OpKind::Convolution, &[weights], of_window(window, n))
     }
 
-    /// The sum with one number for each index of the last dimension; behind a convolution, for each channel.
+    /// Adds one value per index of the last dimension; after a convolution, per channel.
     #[must_use]
     pub fn bias(&self, bias: &Node) -> Node {
         let from = self.tensor.id;
@@ -312,13 +312,13 @@ impl Node {
         self.then(OpKind::BiasAdd, &[bias], vec![(AttrId::DataFormat, AttrValue::Text(format.into()))])
     }
 
-    /// The softmax along an axis, which may count from the end.
+    /// The softmax along an axis; negative axes count from the end.
     #[must_use]
     pub fn softmax(&self, axis: i64) -> Node {
         self.then(OpKind::SoftMax, &[], vec![(AttrId::Axis, AttrValue::S64(axis))])
     }
 
-    /// The normalisation of the last dimension, with a scale and a shift for each of its elements.
+    /// Layer normalisation over the last dimension, with a scale and a shift per element.
     #[must_use]
     pub fn layer_norm(&self, scale: &Node, shift: &Node, epsilon: f32) -> Node {
         let attrs = vec![(AttrId::KeepStats, AttrValue::Bool(false)), (AttrId::Epsilon, AttrValue::F32(Real::new(epsilon)))];
@@ -331,7 +331,7 @@ impl Node {
         self.graph.op(OpKind::TypeCast, &[self], Some(dtype), &[])
     }
 
-    /// `round(x / scale) + zero`, saturated to a type of 8 bits.
+    /// `round(x / scale) + zero`, saturated to an 8-bit type.
     #[must_use]
     pub fn quantize(&self, dtype: DataType, scale: f32, zero: i64) -> Node {
         self.graph.op(OpKind::Quantize, &[self], Some(dtype), &numbers(scale, zero))
@@ -343,7 +343,7 @@ impl Node {
         self.graph.op(OpKind::Dequantize, &[self], Some(DataType::F32), &numbers(scale, zero))
     }
 
-    /// The elements in other dimensions; -1 stands for the size that is left.
+    /// The elements with other sizes; -1 stands for the size that follows from the others.
     #[must_use]
     pub fn reshape(&self, shape: &[i64]) -> Node {
         let attrs = vec![(AttrId::Shape, AttrValue::S64s(shape.to_vec())), (AttrId::SpecialZero, AttrValue::Bool(false))];
@@ -375,7 +375,7 @@ impl Model {
         self.compiled.iter().map(CompiledPartition::partition).collect()
     }
 
-    /// The problems that are computed, one after the other, each with the name of its implementation; none of partitions whose sizes are [`OPEN`].
+    /// The problems that are computed, in order, each with the name of its implementation; none for partitions whose sizes are [`OPEN`].
     pub fn problems(&self) -> Vec<(String, &'static str)> {
         self.compiled.iter().flat_map(CompiledPartition::problems).collect()
     }

@@ -35,7 +35,7 @@ impl Default for Matmul {
     }
 }
 
-/// The same tensor with `rank` dimensions: those that are missing in front are 1.
+/// The same tensor with `rank` dimensions: missing leading dimensions are 1.
 fn ranked(t: &Tensor, rank: usize) -> Result<Tensor, Error> {
     let missing = rank.saturating_sub(t.dims().len());
     if missing == 0 || rank > MAX_NDIMS {

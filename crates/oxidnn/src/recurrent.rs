@@ -4,7 +4,7 @@ use crate::describe::{Describe, defaults};
 use oxidnn_spec::op::{Prop, Rnn, RnnActivation, RnnCell, RnnDirection};
 use oxidnn_spec::{Attr, DataType, Error, Op, Real, Tensor};
 
-/// Builds a forward recurrent network of L layers that walks T steps over a batch of N. The backward pass follows from its descriptor:
+/// Builds a forward recurrent network of L layers over T steps with a batch of N. The backward pass follows from its descriptor:
 /// [`crate::Backward::backward`].
 ///
 /// | argument | shape | what it is |
@@ -109,13 +109,13 @@ impl Recurrent {
         Recurrent { activation, alpha, ..self }
     }
 
-    /// Number of layers, each on the results of the one before; 1 by default.
+    /// Number of stacked layers; 1 by default.
     #[must_use]
     pub fn layers(self, layers: i64) -> Recurrent {
         Recurrent { layers, ..self }
     }
 
-    /// In which direction(s) time is walked; left to right by default.
+    /// Direction(s); left to right by default.
     #[must_use]
     pub fn direction(self, direction: RnnDirection) -> Recurrent {
         Recurrent { direction, ..self }
@@ -127,31 +127,31 @@ impl Recurrent {
         self.with(|w| w.bias = true)
     }
 
-    /// With first states as arguments, which are zeros else.
+    /// With initial states as arguments; otherwise they are zeros.
     #[must_use]
     pub fn first_states(self) -> Recurrent {
         self.with(|w| w.first = true)
     }
 
-    /// With last states as results.
+    /// With final states as results.
     #[must_use]
     pub fn last_states(self) -> Recurrent {
         self.with(|w| w.last = true)
     }
 
-    /// An LSTM whose gates see the cell state.
+    /// An LSTM with peephole connections.
     #[must_use]
     pub fn peephole(self) -> Recurrent {
         self.with(|w| w.peephole = true)
     }
 
-    /// An LSTM whose recurrent state is projected to so many channels (DIC).
+    /// An LSTM whose hidden state is projected to `channels` channels (DIC).
     #[must_use]
     pub fn projection(self, channels: i64) -> Recurrent {
         Recurrent { projected: Some(channels), ..self }
     }
 
-    /// The weights' type, where it is not the sequence's (s8 with a u8 sequence).
+    /// The weights' type, if it differs from the sequence's (s8 with a u8 sequence).
     #[must_use]
     pub fn weights_type(self, weights: DataType) -> Recurrent {
         Recurrent { weights, ..self }

@@ -1,7 +1,7 @@
-//! Primitives in order, each bound to its memories: a forward pass, a backward pass, an update of parameters.
+//! Sequences of primitives with bound memories: a forward pass, a backward pass, an update of parameters.
 //!
-//! Does for each primitive what every program that runs a net would repeat: memory for its outputs, and a reorder in front of it wherever
-//! an input has another layout than the primitive asks for.
+//! Does what every program that runs a net would repeat for each primitive: allocates its outputs, and inserts a reorder for an input whose layout
+//! differs from the one that the primitive needs.
 
 use crate::describe::Describe;
 use crate::simple::reorder;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Memory that owns its bytes and that several steps use.
 pub type SharedMemory = Arc<Memory<'static>>;
 
-/// Arguments of most primitives: as many are passed without allocating.
+/// So many arguments are passed without allocating.
 const USUAL: usize = 24;
 
 /// A primitive with all its arguments.
@@ -24,12 +24,12 @@ pub struct Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    /// The name it was given.
+    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it does.
+    /// Its primitive descriptor.
     pub fn desc(&self) -> &PrimitiveDesc {
         self.primitive.desc()
     }
@@ -45,7 +45,7 @@ impl<'a> Step<'a> {
         })
     }
 
-    /// Computes once.
+    /// Executes it.
     ///
     /// # Errors
     /// As [`Primitive::execute`].

@@ -20,13 +20,13 @@ impl Builder {
         Builder { op: op.into(), attr: defaults() }
     }
 
-    /// The destination's type, where it is not the source's.
+    /// The destination's type, if it differs from the source's.
     #[must_use]
     pub fn dst_type(self, dtype: DataType) -> Builder {
         self.with_dst(|t| t.dtype = dtype)
     }
 
-    /// The destination, where the default (the source's dims and type, layout left to the implementation) is not wanted.
+    /// The destination, instead of the default (the source's dims and type, layout left to the implementation).
     #[must_use]
     pub fn dst_tensor(self, tensor: Tensor) -> Builder {
         self.with_dst(|t| *t = tensor)
@@ -53,7 +53,7 @@ fn like(t: &Tensor) -> Tensor {
     Tensor::any(*t.dims(), t.dtype)
 }
 
-/// `dst = alg(src)`; the meaning of `alpha` and `beta` is the function's.
+/// `dst = alg(src)`; the meaning of `alpha` and `beta` depends on the function.
 pub fn eltwise(prop: Prop, alg: EltwiseAlg, alpha: f32, beta: f32, src: Tensor) -> Builder {
     let dst = Some(like(&src));
     Builder::new(Eltwise { prop, alg, alpha: Real::new(alpha), beta: Real::new(beta), src, dst, diff_src: None, diff_dst: None })
@@ -112,7 +112,7 @@ pub fn lrn(prop: Prop, alg: LrnAlg, params: LrnParams, src: Tensor) -> Builder {
     Builder::new(Lrn { prop, alg, src, dst, diff_src: None, diff_dst: None, local_size, alpha, beta, k })
 }
 
-/// Reduces every dimension that `dst` has as 1. `p` and `eps` matter to the norms.
+/// Reduces every dimension that has size 1 in `dst`. `p` and `eps` are parameters of the norms.
 pub fn reduction(alg: ReductionAlg, src: Tensor, dst: Tensor, p: f32, eps: f32) -> Builder {
     Builder::new(Reduction { alg, src, dst, p: Real::new(p), eps: Real::new(eps) })
 }
@@ -130,13 +130,13 @@ pub fn prelu(prop: Prop, src: Tensor, weights: Tensor) -> Builder {
     Builder::new(Prelu { prop, src, weights, dst, diff_src: None, diff_weights: None, diff_dst: None })
 }
 
-/// Views `axis` as `rest x group_size` and transposes.
+/// Channel shuffle: views `axis` as `rest x group_size` and transposes.
 pub fn shuffle(prop: Prop, src: Tensor, axis: usize, group_size: i64) -> Builder {
     let dst = like(&src);
     Builder::new(Shuffle { prop, src, dst, axis, group_size })
 }
 
-/// Puts `srcs` one after the other along `axis`.
+/// Concatenates `srcs` along `axis`.
 ///
 /// # Errors
 /// [`Error::InvalidArguments`] if there is no source, or the axis does not exist.

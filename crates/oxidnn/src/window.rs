@@ -4,7 +4,7 @@ use crate::describe::{Describe, data_setters, defaults, need, weight_setters};
 use oxidnn_spec::op::{self, ConvAlg, PoolAlg, Prop};
 use oxidnn_spec::{Attr, DataType, Dims, Error, Op, Tensor};
 
-/// Strides, dilations and paddings, one entry a spatial dimension; missing ones have their defaults.
+/// Strides, dilations and paddings, one entry per spatial dimension; missing ones have their defaults.
 #[derive(Clone, Default, Debug)]
 struct Geometry {
     strides: Option<Dims>,
@@ -24,17 +24,17 @@ impl Geometry {
     }
 }
 
-/// Writes the setters that all window builders share.
+/// Defines the setters that all window builders share.
 macro_rules! geometry {
     ($builder:ident) => {
         impl $builder {
-            /// Distance between two applications of the kernel, a spatial dimension each; 1 by default.
+            /// Strides, one per spatial dimension; 1 by default.
             #[must_use]
             pub fn strides(mut self, strides: impl Into<Dims>) -> Self {
                 self.geometry.strides = Some(strides.into());
                 self
             }
-            /// Extra distance between kernel elements; 0, a dense kernel, by default.
+            /// Dilations, as the number of skipped elements between kernel elements; 0 by default.
             #[must_use]
             pub fn dilations(mut self, dilations: impl Into<Dims>) -> Self {
                 self.geometry.dilations = Some(dilations.into());
@@ -127,7 +127,7 @@ impl Conv {
     }
 }
 
-/// Output size of a transposed convolution along spatial dimension `j`; `None` where it does not fit.
+/// Output size of a transposed convolution along spatial dimension `j`; `None` if it does not fit.
 fn transposed_size(window: &op::Window, j: usize, input: i64, kernel: i64) -> Option<i64> {
     let span = kernel.checked_sub(1)?.checked_mul(window.dilations.get(j)?.checked_add(1)?)?.checked_add(1)?;
     let reach = input.checked_sub(1)?.checked_mul(*window.strides.get(j)?)?;

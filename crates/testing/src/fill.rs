@@ -73,7 +73,7 @@ pub fn repeating(problem: &Problem, hints: &FillHints, all_bytes: bool) -> HostA
     HostArgs(problem.operands().into_iter().map(|o| (o.arg, repeated(problem, o, hints, all_bytes))).collect())
 }
 
-/// The same for arguments of no more than `most` bytes and those that lie in no one buffer by strides and blocks; what only a forward pass can make is left out, too.
+/// The same, only for arguments of at most `most` bytes and those whose layout is not strided or blocked; without the workspace, which only a forward pass can produce.
 pub fn small_arguments(problem: &Problem, hints: &FillHints, most: usize) -> HostArgs {
     let large = |o: &Operand<Tensor>| o.arg == Arg::WORKSPACE || o.tensor.blocking().is_some() && o.tensor.bytes() > most;
     let operands = problem.operands().into_iter().filter(|o| !large(o));

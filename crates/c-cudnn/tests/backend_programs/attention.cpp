@@ -1,4 +1,4 @@
-// Attention as one operation in both directions, softmax, band masks, caches in pages, rotary embedding, experts.
+// Attention as one operation in both directions, softmax, band masks, paged caches, rotary embedding, mixture of experts.
 #include "raw.hpp"
 
 static const int B = 2, H = 4, G = 2, S = 5, T = 7, E = 3;
@@ -121,7 +121,7 @@ static void masks(cudnnHandle_t handle) {
 }
 
 static void pages(cudnnHandle_t handle) {
-    // Five pages of two positions, of which sequences use two or three; one page is full of NaN and nobody's.
+    // Five pages of two positions, of which sequences use two or three; one page is unused and full of NaN.
     Floats c = numbers(5 * 2 * 2 * 3, 1), y(2 * 2 * 5 * 3, NOTHING), r(y.size());
     for (int i = 0; i < 12; i++) c[4 * 12 + i] = NOTHING;
     int32_t table[] = {3, 0, 1, 2, 3, 0}, lengths[] = {5, 5};
@@ -156,7 +156,7 @@ static void rope(cudnnHandle_t handle) {
     D tb = tensor(4, dims), b(CUDNN_BACKEND_OPERATION_ROPE_BWD_DESCRIPTOR);
     b.with(CUDNN_ATTR_OPERATION_ROPE_BWD_DYDESC, ty).with(CUDNN_ATTR_OPERATION_ROPE_BWD_DXDESC, tb).with(CUDNN_ATTR_OPERATION_ROPE_BWD_FREQSDESC, ta);
     b.ints(CUDNN_ATTR_OPERATION_ROPE_BWD_ROPE_DIM, {w}).done();
-    // The gradient is the transposed: <y, g> = <x, back(g)> for every x.
+    // The gradient is the adjoint: <y, g> = <x, back(g)> for every x.
     Floats g = numbers(x.size(), 5);
     run(handle, "rotary embedding gradient", {&b}, {{2, g.data()}, {3, angles.data()}, {4, back.data()}}, [&](const std::string &what) {
         double left = 0, right = 0;

@@ -1,4 +1,4 @@
-// Measured choices: what lists of algorithms and heuristics say, and how often they measure for it. A process prints both; the test compares processes.
+// Measured choices: prints the lists of algorithms and heuristics, and how many measurements they took; the test compares processes.
 #include "raw.hpp"
 
 namespace {
@@ -65,7 +65,7 @@ void print(const char *what, const D &g, int mode, bool computes, const Bound &b
     printf("\n");
 }
 
-// A product with a bias by value and a rectifier; with `lengths`, a graph that reads whole numbers.
+// A product with a bias passed by value and ReLU; with `lengths`, a graph that reads integers.
 struct Graph {
     D a = tensor(1, {1, 64, 96}), b = tensor(2, {1, 96, 128}), c = between(3, {1, 64, 128}), s = tensor(4, {1, 1, 1}, {CUDNN_DATA_FLOAT, false, {}, true, 0, 1});
     D d = tensor(5, {1, 64, 128}), m{CUDNN_BACKEND_MATMUL_DESCRIPTOR}, p{CUDNN_BACKEND_POINTWISE_DESCRIPTOR}, product{CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR},
@@ -100,7 +100,7 @@ void measured_choices(cudnnHandle_t handle) {
     is(cudnnFindConvolutionForwardAlgorithm(handle, c.x, c.w, c.conv, c.y, 8, &count, forward), CUDNN_STATUS_SUCCESS, "Find");
     print("Find", forward, count, true);
     predicted("Get");
-    // Without room, what is known of algorithms that need some does not make them fit.
+    // Without a workspace, algorithms that need one do not fit, even if their times are known.
     is(cudnnFindConvolutionForwardAlgorithmEx(handle, c.x, c.source.data(), c.w, c.filter.data(), c.conv, c.y, c.result.data(), 8, &count, forward, nullptr, 0),
        CUDNN_STATUS_SUCCESS, "FindEx without room");
     for (int i = 0; i < count; i++) check(forward[i].status == CUDNN_STATUS_SUCCESS ? forward[i].memory == 0 : forward[i].time < 0, "what needs no room");
@@ -108,7 +108,7 @@ void measured_choices(cudnnHandle_t handle) {
     print("Find by data", data, count, true);
     is(cudnnFindConvolutionBackwardFilterAlgorithm(handle, c.x, c.y, c.conv, c.w, 7, &count, weights), CUDNN_STATUS_SUCCESS, "Find by weights");
     print("Find by weights", weights, count, true);
-    // A turned filter is another problem.
+    // A flipped filter is another problem.
     is(cudnnSetConvolution2dDescriptor(c.conv, 1, 1, 1, 1, 1, 1, CUDNN_CONVOLUTION, CUDNN_DATA_FLOAT), CUDNN_STATUS_SUCCESS, "conv");
     is(cudnnFindConvolutionForwardAlgorithm(handle, c.x, c.w, c.conv, c.y, 8, &count, forward), CUDNN_STATUS_SUCCESS, "Find, turned");
     print("Find, turned", forward, count, true);
@@ -122,7 +122,7 @@ void measured_choices(cudnnHandle_t handle) {
     print("A", g, CUDNN_HEUR_MODE_A, false, bound, handle);
     print("instant", g, CUDNN_HEUR_MODE_INSTANT, false, bound, handle);
     print("fallback", g, CUDNN_HEUR_MODE_FALLBACK, false, bound, handle);
-    // What whole numbers of the program's decide is not measured on zeros.
+    // A graph that depends on integers of the program is not measured on zeros.
     D which = tensor(12, {1, 4, 16}, {CUDNN_DATA_INT32, false, {}, false, 0, 1}), rows = tensor(13, {1, 4, 16});
     D p(CUDNN_BACKEND_POINTWISE_DESCRIPTOR), sum(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
     p.kind(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, CUDNN_POINTWISE_IDENTITY).kind(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT).done();

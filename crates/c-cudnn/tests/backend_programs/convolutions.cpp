@@ -1,4 +1,4 @@
-// Convolutions of all kinds against loops.
+// Convolutions of all kinds, compared with loops.
 #include "raw.hpp"
 
 struct Shape {
@@ -79,7 +79,7 @@ static void one(cudnnHandle_t handle, const Shape &p) {
     });
 }
 
-// Bytes in vectors of channels, as cudnn-frontend's samples have them: sums of 32 bits, scaled by a number of the host's, rectified and rounded.
+// 8-bit vectors of channels, as in cudnn-frontend's samples: 32-bit sums, scaled by a host scalar, ReLU, rounded.
 static void vectors(cudnnHandle_t handle, int count) {
     const int64_t C = 64, K = 64, H = 5, W = 6;
     auto kind = [&](int dtype, bool is_virtual = false) { return TensorOf{dtype, is_virtual, {}, false, 0, count}; };
@@ -101,7 +101,7 @@ static void vectors(cudnnHandle_t handle, int count) {
     std::vector<int8_t> X(C * H * W), F(K * C * 9), Y(K * H * W, 77);
     for (size_t i = 0; i < X.size(); i++) X[i] = int8_t(i * 37 % 23) - 11;
     for (size_t i = 0; i < F.size(); i++) F[i] = int8_t(i * 53 % 19) - 9;
-    // Place of a channel and what is inside of it, of a sample or a filter.
+    // Position of a channel and an element in it, of a sample or a filter.
     auto place = [&](int64_t channels, int64_t size, int64_t n, int64_t c, int64_t inner) { return ((n * (channels / count) + c / count) * size + inner) * count + c % count; };
     std::vector<int> right(Y.size());
     const float by = 0.0625f;

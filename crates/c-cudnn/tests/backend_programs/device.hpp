@@ -1,4 +1,4 @@
-// The CUDA engine's memory, where OXIDNN_CUDNN_ENGINE chooses that engine: buffers of the host are copied there and back around an execution.
+// Device memory, if OXIDNN_CUDNN_ENGINE selects the CUDA engine: host buffers are copied there and back around an execution.
 #pragma once
 #include <dlfcn.h>
 
@@ -10,19 +10,19 @@
 #include <string>
 #include <vector>
 
-// Whether executions are on a device.
+// Whether executions run on a device.
 inline bool on_device() {
     static const char *engine = std::getenv("OXIDNN_CUDNN_ENGINE");
     return engine && std::string(engine) == "cuda";
 }
 
-// Whether results can be looked at: on the driver of the tests of `crates/cuda` nothing is computed.
+// Whether results can be checked: the simulated driver of the tests of `crates/cuda` computes nothing.
 inline bool computes() {
     static const bool it = !std::getenv("OXIDNN_TEST_DRIVER");
     return it;
 }
 
-// What is known of a tensor by its unique id: bytes of its memory, and whether it comes by value, which is the host's on any engine.
+// A tensor by its unique id: its size in bytes, and whether it is passed by value (in host memory on any engine).
 struct Known {
     size_t bytes;
     bool by_value;
@@ -32,7 +32,7 @@ inline std::map<int64_t, Known> &known() {
     return all;
 }
 
-// Memory of the device by its driver.
+// Device memory through the driver API.
 class Device {
     template <typename... Args> void call(const char *name, Args... args) {
         auto function = reinterpret_cast<int (*)(Args...)>(dlsym(library, name));
@@ -57,7 +57,7 @@ class Device {
         call("cuCtxPopCurrent_v2", &context);
         call("cuDevicePrimaryCtxRelease_v2", 0);
     }
-    // Memory with what the host's has; copied back at the end.
+    // A copy of host memory, copied back at the end.
     void *copy(void *host, size_t bytes) {
         auto at = copies.find(host);
         if (at != copies.end() && at->second.second >= bytes) return reinterpret_cast<void *>(at->second.first);

@@ -1,4 +1,4 @@
-// Every mode of operations element by element, with broadcast, factors and parameters.
+// Every pointwise mode, with broadcast, factors and parameters.
 #include "raw.hpp"
 
 using Two = std::function<double(double, double)>;
@@ -63,7 +63,7 @@ static void gradient(cudnnHandle_t handle, const std::string &name, int mode, co
     op.with(CUDNN_ATTR_OPERATION_POINTWISE_DYDESC, tdy).with(CUDNN_ATTR_OPERATION_POINTWISE_DXDESC, tdx).done();
     Floats x = numbers(120, 5), dy = numbers(120, 6), dx(120, NOTHING), r(120);
     for (auto &v : x) v += 0.0003f;
-    // The slope by differences: half a step to each side.
+    // The slope by central differences.
     for (size_t i = 0; i < x.size(); i++) r[i] = (float)(dy[i] * (f(x[i] + 1e-5) - f(x[i] - 1e-5)) / 2e-5);
     run(handle, name, {&op}, {{1, x.data()}, {2, dy.data()}, {3, dx.data()}}, [&](const std::string &what) {
         close_to(what, dx, r, 2e-4);
@@ -151,7 +151,7 @@ static void gradients(cudnnHandle_t h) {
     gradient(h, "gelu by tanh gradient", CUDNN_POINTWISE_GELU_APPROX_TANH_BWD, gelu_tanh);
 }
 
-// x > b ? x : index, through truth values that nobody keeps, and through truth values of a bit each that the program has.
+// x > b ? x : index, through virtual booleans, and through bit-packed booleans in the program's memory.
 static void choices(cudnnHandle_t handle) {
     Floats x = numbers(120, 8), b = numbers(3, 9), y(120, NOTHING), r(120);
     std::vector<uint8_t> bits(15, 0xff), expected(15, 0);
@@ -188,7 +188,7 @@ static void choices(cudnnHandle_t handle) {
     });
 }
 
-// Whole numbers and doubles are not squeezed through single precision.
+// Integers and doubles are not rounded to single precision.
 static void types(cudnnHandle_t handle) {
     std::vector<int64_t> a = {1LL << 40, 3, -7, 123456789012LL}, b = {1, 2, 3, 4}, y(4, -1);
     D p = parameters(CUDNN_POINTWISE_ADD, {}, -1, CUDNN_DATA_INT64);

@@ -1,4 +1,4 @@
-// Knobs of engines: what they list, that each value runs something else and computes the same, their errors, and what notes say; plans and kernel caches as text.
+// Knobs of engines: their values, each of which runs another implementation with the same result; their errors; notes; serialised plans and kernel caches.
 #include "raw.hpp"
 
 #include <set>
@@ -23,7 +23,7 @@ static D choice(int knob, int64_t value) {
     return c;
 }
 
-// The largest value of an engine's knob; 0 where it has none.
+// The largest value of an engine's knob; 0 if it has none.
 static int64_t largest(const D &engine) {
     int64_t count = -1;
     is(cudnnBackendGetAttribute(engine.d, CUDNN_ATTR_ENGINE_KNOB_INFO, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, nullptr), CUDNN_STATUS_SUCCESS, "knobs");
@@ -73,7 +73,7 @@ void knobs(cudnnHandle_t handle) {
         close_to("knob " + std::to_string(value), C, right, 1e-5);
         C.assign(C.size(), NOTHING);
         check(run.insert(told.text.substr(told.text.find("steps"))).second, "another implementation than before: " + told.text);
-        // The text says the value, and a plan of the text runs the same.
+        // The text contains the value, and a plan from the text runs the same.
         std::string text = text_of(plan, CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
         std::string before = told.text;
         told.text.clear();
@@ -99,17 +99,17 @@ void knobs(cudnnHandle_t handle) {
         config.with(CUDNN_ATTR_ENGINECFG_ENGINE, engine).with(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, knob);
         is(cudnnBackendFinalize(config.d), bad.status, "a knob that the engine has not");
     }
-    // Where there is time to try, all values are candidates.
+    // In mode B all values are candidates.
     D heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
     heuristics.with(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, g).kind(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, CUDNN_HEUR_MODE_B).done();
     int64_t count = 0;
     is(cudnnBackendGetAttribute(heuristics.d, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, nullptr), CUDNN_STATUS_SUCCESS, "count");
     check(count == 2 + most, "candidates");
-    // A product is nothing but sums of products: NaN goes wherever it has to.
+    // A product propagates NaN strictly.
     auto told = notes(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE);
     check(told == std::vector<int>{CUDNN_NUMERICAL_NOTE_STRICT_NAN_PROP}, "notes of a product");
     check(notes(engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE).empty(), "nothing is compiled, and there is no runtime of graphs here");
-    // A kernel cache remembers the plans that are made with it, and tells another one of them.
+    // A kernel cache contains the plans that are made with it; another one can be made from its text.
     D cache(CUDNN_BACKEND_KERNEL_CACHE_DESCRIPTOR), config(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR), plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
     cache.done();
     check(cache.int64(CUDNN_ATTR_KERNEL_CACHE_ENTRY_COUNT) == 0, "an empty cache");

@@ -1,4 +1,4 @@
-// Reshaping, transposing, cutting, joining; numbers with scales of blocks; random numbers.
+// Reshape, transpose, slice, concatenation; block-scaled quantisation; random numbers.
 #include "raw.hpp"
 
 void moving(cudnnHandle_t handle) {
@@ -16,7 +16,7 @@ void moving(cudnnHandle_t handle) {
     D tz = tensor(3, {6, 20}), v(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR);
     v.with(CUDNN_ATTR_OPERATION_RESHAPE_XDESC, tx).with(CUDNN_ATTR_OPERATION_RESHAPE_YDESC, tz).done();
     run(handle, "reshape", {&v}, {{1, x.data()}, {3, y.data()}}, [&](const std::string &what) { close_to(what, y, x, 0); });
-    // Of a tensor with channels last, elements in the order of positions.
+    // Of an NHWC tensor, elements in the order of positions.
     D tl = tensor(4, d, {CUDNN_DATA_FLOAT, false, {60, 1, 15, 3}, false, 0, 1}), w(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR);
     w.with(CUDNN_ATTR_OPERATION_RESHAPE_XDESC, tl).with(CUDNN_ATTR_OPERATION_RESHAPE_YDESC, tz);
     w.kind(CUDNN_ATTR_OPERATION_RESHAPE_MODE, CUDNN_TYPE_RESHAPE_MODE, CUDNN_RESHAPE_LOGICAL).done();
@@ -35,7 +35,7 @@ void moving(cudnnHandle_t handle) {
     run(handle, "concat", {&c}, {{6, a.data()}, {7, b.data()}, {8, joined.data()}}, [&](const std::string &what) { close_to(what, joined, rj, 0); });
 }
 
-// There and back: blocks of 32 by 8-bit numbers, with scales as rows and in tiles.
+// Quantised and dequantised: blocks of 32 8-bit values, with plain and tiled scales.
 void blocks(cudnnHandle_t handle) {
     for (bool tiles : {false, true}) {
         Ints d = {1, 128, 128}, sd = {1, 128, 4};
@@ -61,7 +61,7 @@ void blocks(cudnnHandle_t handle) {
             }
             checks++;
         });
-        // Each scale is the power of two that its block needs, where the layout says.
+        // Each scale is the power of two that its block needs, at its place in the layout.
         for (int row = 0; row < 128; row++)
             for (int k = 0; k < 4; k++) {
                 double largest = 0;

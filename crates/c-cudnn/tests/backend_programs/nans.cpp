@@ -1,4 +1,4 @@
-// NaN in operations that compare, as POINTWISE_NAN_PROPAGATION and RESAMPLE_NAN_PROPAGATION say.
+// NaN in operations that compare, with POINTWISE_NAN_PROPAGATION and RESAMPLE_NAN_PROPAGATION.
 #include "raw.hpp"
 
 static const Ints DIMS = {2, 3, 4, 5};
@@ -24,7 +24,7 @@ static D parameters(int mode, int nan, const Relu &relu = {0, INFINITY, 0}) {
     return p;
 }
 
-// What is no number is the lower bound, or stays none; with a slope it stays none, too.
+// NaN becomes the lower bound, or stays NaN; with a slope it also stays NaN.
 static double relu(double v, const Relu &r, int nan) {
     if (std::isnan(v)) return nan || r.slope != 0 ? NAN : r.lower;
     return v < r.lower ? r.lower + r.slope * (v - r.lower) : std::min(v, r.upper);
@@ -68,7 +68,7 @@ static void extrema(cudnnHandle_t handle, int mode, int nan) {
     });
 }
 
-// A product with a ReLU behind it, as one primitive and apart.
+// A product followed by ReLU, fused and separate.
 static void fused(cudnnHandle_t handle, const Relu &r, int nan) {
     D p = parameters(CUDNN_POINTWISE_RELU_FWD, nan, r), m(CUDNN_BACKEND_MATMUL_DESCRIPTOR), a = tensor(1, {1, 4, 6}), b = tensor(2, {1, 6, 5}), v = between(3, {1, 4, 5});
     D y = tensor(4, {1, 4, 5}), product(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR), op(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);

@@ -7,14 +7,14 @@ struct Mode {
     const char *name;
     int mode;
     Ints stats, parameters;
-    // The primitive that computes it, and the most steps of a plan, forward and backward.
+    // The primitive that computes it, and the maximal number of steps of a plan, forward and backward.
     const char *primitive;
     int forward, backward;
 };
 
 static const Ints X = {3, 4, 2, 5};
 
-// Where an element's statistic or parameter is: of groups, neighbours share one.
+// The position of an element's statistic or parameter; the channels of a group share one.
 static int64_t place(const Ints &dims, const int64_t *at) {
     int64_t j = 0;
     for (size_t d = 0; d < dims.size(); d++) j = j * dims[d] + at[d] * dims[d] / X[d];
@@ -111,7 +111,7 @@ static void one(cudnnHandle_t handle, const Mode &m) {
     lowered(*told, m.backward, "backward");
 }
 
-// Sums beside a convolution, what follows from them, and the gradients: the three parts of batch normalisation.
+// The three parts of batch normalisation: sums computed beside a convolution, values derived from them, gradients.
 static void parts(cudnnHandle_t handle) {
     Ints xd = {2, 3, 4, 4}, c = {1, 3, 1, 1};
     Floats x = numbers(96, 1), sum(3, NOTHING), squares(3, NOTHING), rs(3), rq(3);
@@ -170,7 +170,7 @@ static void parts(cudnnHandle_t handle) {
     });
 }
 
-// One plan, executed with one epsilon and another; and a bad one.
+// One plan, executed with two epsilons, and with an invalid one.
 static void epsilons(cudnnHandle_t handle) {
     Ints xd = {4, 6, 1, 1}, pd = {1, 6, 1, 1};
     Floats x = numbers(24, 1), scale = numbers(6, 2), bias = numbers(6, 3), y(24, NOTHING), right(24);
@@ -202,7 +202,7 @@ static void epsilons(cudnnHandle_t handle) {
     }
 }
 
-// Batch normalisation of bfloat16 with a ReLU behind it, statistics and what is between in single precision.
+// Batch normalisation of bfloat16 followed by ReLU, with statistics and intermediate results in single precision.
 static void narrow(cudnnHandle_t handle) {
     Ints xd = {3, 4, 2, 5}, c = {1, 4, 1, 1};
     Floats wide = numbers(120, 1), scale = numbers(4, 2), bias = numbers(4, 3), right(120), mean(4, NOTHING), inverse(4, NOTHING), rm(4), ri(4);

@@ -1,4 +1,4 @@
-// Descriptors, their errors, heuristics, notes, plans as text, sizes of one execution, threads; and calls at random.
+// Descriptors, their errors, heuristics, notes, serialised plans, overridden shapes, threads, random calls.
 #include "raw.hpp"
 
 #include <thread>
@@ -80,7 +80,7 @@ static void heuristics(cudnnHandle_t handle) {
     }
 }
 
-// A plan as text, in a process without anything else of it; and parts destroyed before what is made of them.
+// A plan made from text only; and descriptors destroyed before those made from them.
 static void texts(cudnnHandle_t handle) {
     std::string text;
     {
@@ -105,7 +105,7 @@ static void texts(cudnnHandle_t handle) {
     }
 }
 
-// Other sizes with an execution, as cudnn-frontend passes them.
+// Overridden shapes, as cudnn-frontend passes them.
 static void sizes(cudnnHandle_t handle) {
     D x = tensor(1, {2, 2}), y = tensor(2, {2, 2}), v = between(3, {2, 2}), first = relu(x, v), second = relu(v, y), g(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
     g.all(CUDNN_ATTR_OPERATIONGRAPH_OPS, {&first, &second}).flag(CUDNN_ATTR_OPERATIONGRAPH_IS_OVERRIDE_SHAPE_ENABLED, true).done();
@@ -130,13 +130,13 @@ static void sizes(cudnnHandle_t handle) {
         is(cudnnBackendExecute(handle, plan.d, pack.d), CUDNN_STATUS_SUCCESS, "other sizes");
         close_to("other sizes", out, {1, 0, 2, 0, 3, 0});
         out.assign(6, NOTHING);
-        // The sizes of the graph itself, in between.
+        // In between, the graph's own sizes.
         Floats own = {1, -2, 3, -4}, result(4, NOTHING);
         is(execute(handle, plan, {{1, own.data()}, {2, result.data()}}), CUDNN_STATUS_SUCCESS, "its own sizes");
         close_to("its own sizes", result, {1, 0, 3, 0});
     }
     check(told.text.empty(), "no plan is made for other sizes: " + told.text);
-    // A graph that does not allow it says so.
+    // A graph that does not allow it returns an error.
     D fixed(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
     fixed.all(CUDNN_ATTR_OPERATIONGRAPH_OPS, {&first, &second}).done();
     D stiff = plan_of(handle, fixed, 1);
@@ -161,7 +161,7 @@ static void threads(cudnnHandle_t handle) {
     for (int w : wrong) check(w == 0, "one plan on four threads");
 }
 
-// A plan whose handle and whose parts are gone runs with another handle; two plans share a workspace one after the other.
+// A plan runs with another handle after its own handle and parts were destroyed; two plans use one workspace in turn.
 static void lifetimes(cudnnHandle_t handle) {
     cudnnHandle_t first = nullptr;
     is(cudnnCreate(&first), CUDNN_STATUS_SUCCESS, "a handle");
@@ -194,7 +194,7 @@ void objects(cudnnHandle_t handle) {
     threads(handle);
 }
 
-// Calls at random over living descriptors: any answer is right that is no crash.
+// Random calls on existing descriptors: any result is right but a crash.
 void fuzz(cudnnHandle_t handle) {
     const char *given = getenv("OXIDNN_FUZZ");
     int64_t count = given ? atoll(given) : 200000;
@@ -203,7 +203,7 @@ void fuzz(cudnnHandle_t handle) {
         state ^= state << 13, state ^= state >> 7, state ^= state << 17;
         return state % below;
     };
-    // Names that descriptors of a type have, and values that may mean something: small numbers, and enormous ones.
+    // Attribute names of a descriptor type, and plausible values: small and huge numbers.
     static const int64_t values[] = {0, 1, 2, 3, 4, 5, 8, 16, 32, -1, -2, 100, 200, 501, 601, INT64_MAX, INT64_MIN, 1LL << 32, 1LL << 40, 7};
     static const int names[] = {0, 100, 200, 300, 400, 500, 600, 700, 706, 712, 750, 770, 780, 800, 900, 1000, 1010, 1100, 1200, 1300, 1500, 1520, 1600, 1610, 1620,
                                 1640, 1700, 1710, 1720, 1800, 1900, 1950, 2000, 2100, 2200, 2250, 2270, 2300, 2310, 2400, 2500, 2600, 2700, 2800, 2851, 2900, 2951,
@@ -233,7 +233,7 @@ void fuzz(cudnnHandle_t handle) {
             break;
         case 2: {
             int64_t n = 0;
-            // Descriptors that are written to must be descriptors: the numbers of some living ones, or none.
+            // Descriptors to write to: existing ones, or null.
             for (int j = 0; j < 8; j++) memcpy(buffer + j * 8, &all[next(all.size())], 8);
             cudnnBackendGetAttribute(d, (cudnnBackendAttributeName_t)name, (cudnnBackendAttributeType_t)type, elements, next(4) ? &n : nullptr,
                                      next(4) ? buffer : nullptr);
@@ -244,7 +244,7 @@ void fuzz(cudnnHandle_t handle) {
             for (int j = 0; j < 16; j++) {
                 int64_t v = values[next(sizeof values / sizeof *values)];
                 memcpy(buffer + j * 8, &v, 8);
-                // Addresses of this program's, which may be read, or none.
+                // Readable addresses of this program, or null.
                 if (type == CUDNN_TYPE_VOID_PTR) {
                     const void *p = next(3) ? buffer + 1024 : nullptr;
                     memcpy(buffer + j * 8, &p, 8);

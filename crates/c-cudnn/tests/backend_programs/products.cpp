@@ -64,7 +64,7 @@ void products(cudnnHandle_t handle) {
                 c.assign(c.size(), NOTHING);
             });
     }
-    // Sizes of each batch: what is behind them is not looked at, and is the padding value in the result.
+    // Sizes per batch: elements beyond them are not read, and are the padding value in the result.
     Floats a = numbers(2 * 4 * 3, 5), b = numbers(2 * 3 * 4, 6), c(2 * 4 * 4, NOTHING), r(2 * 4 * 4, -1);
     std::vector<int32_t> m = {2, 4}, k = {1, 3};
     a[1] = NOTHING, b[4] = NOTHING;

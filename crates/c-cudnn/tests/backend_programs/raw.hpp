@@ -1,4 +1,4 @@
-// Descriptors of the backend interface in few words, and checks that count.
+// Short forms for descriptors of the backend interface, and counted checks.
 #pragma once
 #include <cudnn.h>
 
@@ -61,7 +61,7 @@ struct D {
         is(set(name, CUDNN_TYPE_INT64, (int64_t)v.size(), v.data()), CUDNN_STATUS_SUCCESS, "ints " + std::to_string(name));
         return *this;
     }
-    // An enumerator, or a number of 32 bits.
+    // An enumerator, or a 32-bit integer.
     D &kind(int name, int type, int v) {
         is(set(name, type, 1, &v), CUDNN_STATUS_SUCCESS, "kind " + std::to_string(name));
         return *this;
@@ -110,7 +110,7 @@ struct TensorOf {
     int vector = 1;
 };
 
-// Bytes of elements of a type that lie in order.
+// Size in bytes of contiguous elements of a type.
 inline size_t bytes_of(int dtype, int64_t count) {
     switch (dtype) {
     case CUDNN_DATA_DOUBLE:
@@ -178,7 +178,7 @@ inline D pack_of(const Bound &bound, void *workspace) {
 
 inline cudnnStatus_t execute(cudnnHandle_t handle, const D &plan, const Bound &bound) {
     int64_t bytes = plan.int64(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
-    // Exactly what is asked for, unaligned, full of NaN; null where that is nothing.
+    // A workspace of exactly that size, unaligned, filled with NaN; null for size 0.
     std::vector<unsigned char> room(bytes + 1, 0xff);
     if (on_device()) {
         Device device;
@@ -192,7 +192,7 @@ inline cudnnStatus_t execute(cudnnHandle_t handle, const D &plan, const Bound &b
     return cudnnBackendExecute(handle, plan.d, pack.d);
 }
 
-// What plans told while it lived: the implementations of their steps.
+// Collects what plans report during its lifetime: the implementations of their steps.
 struct Told {
     std::string text;
     static void listen(cudnnSeverity_t, void *user, const cudnnDebug_t *, const char *message) {
@@ -202,7 +202,7 @@ struct Told {
     Told(const Told &) = delete;
     ~Told() { is(cudnnSetCallback(0, nullptr, nullptr), CUDNN_STATUS_SUCCESS, "listen no more"); }
     bool has(const std::string &word) const { return text.find(word) != std::string::npos; }
-    // The most steps that a plan had.
+    // The largest number of steps of a plan.
     int steps() const {
         int most = 0;
         for (size_t at = 0; (at = text.find(": ", at)) != std::string::npos; at += 2) most = std::max(most, atoi(text.c_str() + at + 2));
@@ -210,7 +210,7 @@ struct Told {
     }
 };
 
-// Runs the graph on every engine and lets `judge` look at the results after each.
+// Runs the graph on every engine and has `judge` check the results each time.
 inline void run(cudnnHandle_t handle, const std::string &what, const std::vector<const D *> &ops, const Bound &bound,
                 const std::function<void(const std::string &)> &judge) {
     D g = graph(handle, ops);
@@ -238,7 +238,7 @@ inline void close_to(const std::string &what, const Floats &got, const Floats &e
     checks++;
 }
 
-// Numbers between -2 and 2, the same every time.
+// Reproducible values between -2 and 2.
 inline Floats numbers(int64_t count, unsigned seed) {
     Floats v(count);
     unsigned state = seed * 2654435761u + 12345;

@@ -65,7 +65,7 @@ static fe::graph::Graph half_graph() {
     return g;
 }
 
-// As PyTorch calls it: tensors B, S, H, D in memory, the scale as a tensor by value, a bias, one graph and heuristics A.
+// As PyTorch calls it: tensors in BSHD order, the scale as a tensor passed by value, a bias, one graph, heuristics A.
 static void torch(cudnnHandle_t handle) {
     float scale = 0.25f;
     Reference r(false, scale);

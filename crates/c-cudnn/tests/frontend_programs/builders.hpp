@@ -34,7 +34,7 @@ fe::OperationGraph graph_of(cudnnHandle_t handle, std::vector<const fe::Operatio
     return fe::OperationGraphBuilder().setHandle(handle).setOperationGraph((int64_t)ops.size(), const_cast<fe::Operation const **>(ops.data())).build();
 }
 
-// What PyTorch drops: what is not deterministic, what converts its inputs down, and tensor cores without TF32.
+// What PyTorch filters out: engines that are not deterministic, that convert inputs down, or that use tensor cores without TF32.
 bool dropped(cudnnBackendDescriptor_t config) {
     return fe::hasNumericalNote<CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC>(config) || fe::hasNumericalNote<CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS>(config) ||
            fe::hasNumericalNote<CUDNN_NUMERICAL_NOTE_TENSOR_CORE>(config);
@@ -55,7 +55,7 @@ void execute_all(cudnnHandle_t handle, const std::string &what, fe::OperationGra
                         .setDataPointers((int64_t)pointers.size(), pointers.data()).setUids((int64_t)uids.size(), uids.data()).build();
         check(cudnnBackendExecute(handle, plan.get_raw_desc(), pack.get_raw_desc()) == CUDNN_STATUS_SUCCESS, what + ": execute");
         judge(what + " by " + plan.getTag());
-        // The plan again, from its text.
+        // The same plan, from its text.
         auto again = fe::ExecutionPlanBuilder().setHandle(handle).loadFromJson(plan.getJsonRepresentation());
         check(again.getWorkspaceSize() == plan.getWorkspaceSize(), what + ": workspace of the text");
         check(cudnnBackendExecute(handle, again.get_raw_desc(), pack.get_raw_desc()) == CUDNN_STATUS_SUCCESS, what + ": execute the text");
@@ -63,7 +63,7 @@ void execute_all(cudnnHandle_t handle, const std::string &what, fe::OperationGra
     }
 }
 
-// A product of matrices with a bias and GELU behind it.
+// A matrix product followed by bias and GELU.
 void product_chain(cudnnHandle_t handle) {
     const Ints AD = {1, 5, 7}, ND = {1, 7, 6}, CD = {1, 5, 6}, RD = {1, 1, 6};
     Floats a = numbers(35, 1), b = numbers(42, 2), bias = numbers(6, 3), c(30), right(30);
@@ -84,7 +84,7 @@ void product_chain(cudnnHandle_t handle) {
     execute_all(handle, "product, bias, GELU", g, {{'a', a.data()}, {'b', b.data()}, {'v', bias.data()}, {'c', c.data()}}, [&](const std::string &what) { close_to(what, c, right); });
 }
 
-// A chain of operations element by element, and its sum over the last two dimensions.
+// A chain of pointwise operations, summed over the last two dimensions.
 void sum_of_chain(cudnnHandle_t handle) {
     const Ints D = {2, 3, 4, 5}, SD = {2, 3, 1, 1};
     Floats x = numbers(120, 1), scale = numbers(6, 2), y(6), right(6);
@@ -121,7 +121,7 @@ void layer_norm(cudnnHandle_t handle) {
                 [&](const std::string &what) { close_to(what, dx, r.dx, 1e-3), close_to(what + ": scale", ds, r.dscale, 1e-3), close_to(what + ": bias", db, r.dbias, 1e-3); });
 }
 
-// Operations of attention by name; results are virtual tensors but where they are said to be read.
+// Operations of attention by name; results are virtual tensors unless they are outputs.
 struct Chain {
     std::vector<fe::Operation> ops;
     int64_t next = 1000;
@@ -159,7 +159,7 @@ fe::Tensor turned(const Ints &dims, int64_t id) {
     return fe::TensorBuilder().setDim(4, d).setStride(4, s).setId(id).setAlignment(16).setDataType(CUDNN_DATA_FLOAT).build();
 }
 
-// Attention as products, a softmax of reductions and arithmetic, and its gradients; heads of keys and values are repeated for theirs of queries.
+// Attention from products, a softmax of reductions and pointwise operations, and its gradients; heads of keys and values are repeated for grouped queries.
 void attention(cudnnHandle_t handle) {
     using namespace attention_area;
     float scale = 0.25f;

@@ -1,4 +1,4 @@
-// cudnn-frontend's graphs in few words, and checks that count.
+// Short forms for cudnn-frontend's graphs, and counted checks.
 #pragma once
 #include <cuda_runtime_api.h>
 #include <cudnn_frontend.h>
@@ -67,7 +67,7 @@ inline Ints packed(const Ints &dims) {
 
 inline Ints channels_last(const Ints &d) { return {d[1] * d[2] * d[3], 1, d[1] * d[3], d[1]}; }
 
-// Memory "of the device", from the runtime.
+// Device memory from the CUDA runtime.
 struct Device {
     void *p = nullptr;
     size_t bytes;

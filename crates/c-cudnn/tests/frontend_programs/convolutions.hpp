@@ -1,4 +1,4 @@
-// Convolutions through the graphs of cudnn-frontend: forward with bias and ReLU, and both gradients; plans as text; autotuning.
+// Convolutions through the graphs of cudnn-frontend: forward with bias and ReLU, both gradients, serialised plans, autotuning.
 #pragma once
 #include "common.hpp"
 
@@ -58,7 +58,7 @@ void convolutions(cudnnHandle_t handle) {
     good(g.autotune(handle, by_number, workspace.p), "autotune");
     good(g.execute(handle, by_number, workspace.p), "execute the fastest");
     close_to("the fastest plan", y.floats(), fused);
-    // The plan as text, in another graph.
+    // The serialised plan, in another graph.
     std::vector<uint8_t> text;
     good(g.serialize(text), "serialize");
     fe::graph::Graph other;

@@ -1,4 +1,4 @@
-// One file for the compiler: every one that includes cudnn-frontend pays for all of its inline functions.
+// A single translation unit, because each one that includes cudnn-frontend compiles all of its inline functions.
 #include "attention.hpp"
 #include "builders.hpp"
 #include "convolutions.hpp"
@@ -9,7 +9,7 @@
 
 int checks, failures;
 
-// What the library says of each error.
+// The library's message for each error.
 static void tell(cudnnSeverity_t, void *, const cudnnDebug_t *, const char *text) { printf("%s\n", text); }
 
 int main(int argc, char **argv) {

@@ -1,4 +1,4 @@
-// cudnn-frontend refers to NVIDIA's compiler for kernels of its own, which nothing here asks for.
+// cudnn-frontend references NVRTC for kernels of its own, which nothing here uses.
 #include <nvrtc.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Products of matrices with epilogues, chains of operations element by element, reductions.
+// Matrix products with epilogues, chains of pointwise operations, reductions.
 #pragma once
 #include "common.hpp"
 

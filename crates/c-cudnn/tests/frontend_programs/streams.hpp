@@ -1,4 +1,4 @@
-// Streams, events and graphs of the runtime on the host: executions are in the order of their streams, and what is captured is done when the graph is launched.
+// Streams, events and graphs of the host's runtime: executions run in stream order, and captured ones when the graph is launched.
 #pragma once
 #include "common.hpp"
 
@@ -25,7 +25,7 @@ struct Step {
         check(!cudnnCreateTensorDescriptor(&d) && !cudnnSetTensor4dDescriptor(d, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, 2, 6, 5, 4), "a descriptor");
     }
     ~Step() { cudnnDestroyTensorDescriptor(d); }
-    // y = 1.5 * softmax(x) + beta * y on a stream; a factor of 1.5 takes memory of the library's own for the time of the work.
+    // y = 1.5 * softmax(x) + beta * y on a stream; the factor of 1.5 needs temporary memory of the library until the work is done.
     void operator()(cudaStream_t stream, void *x, void *y, float beta = 0) const {
         float alpha = 1.5;
         check(!cudnnSetStream(handle, stream), "cudnnSetStream");
@@ -38,7 +38,7 @@ Floats scaled(Floats v, float by) {
     return v;
 }
 
-// A chain over two streams, each of whose links needs what is before it.
+// A chain of dependent operations over two streams.
 void in_order(const Step &step) {
     cudaStream_t s[2];
     cudaEvent_t e[2], begin;
@@ -56,7 +56,7 @@ void in_order(const Step &step) {
     close_to("a chain over two streams", got, wanted);
     float ms = -1;
     check(!cudaEventSynchronize(e[1]) && !cudaEventElapsedTime(&ms, begin, e[1]) && ms > 0, "time passes");
-    // The null stream comes after all others.
+    // The null stream synchronises with all others.
     Device c(COUNT * 4);
     step(s[1], a.p, b.p), step(nullptr, b.p, c.p);
     check(!cudaDeviceSynchronize(), "cudaDeviceSynchronize");
@@ -84,7 +84,7 @@ void captured(const Step &step) {
     check(!cudaEventRecord(join, t) && !cudaStreamWaitEvent(s, join, 0), "and comes back");
     check(!cudaMemcpyAsync(out.data(), z.p, z.bytes, cudaMemcpyDeviceToHost, s), "a copy is captured");
     check(cudaStreamSynchronize(s) == cudaErrorStreamCaptureUnsupported, "nobody waits for what is captured");
-    // What the host computes itself cannot be captured, and says so.
+    // Functions that compute on the host cannot be captured, and return an error.
     cudnnReduceTensorDescriptor_t reduce;
     cudnnTensorDescriptor_t one;
     uint32_t index[1];
@@ -105,7 +105,7 @@ void captured(const Step &step) {
     cudaStreamDestroy(s), cudaStreamDestroy(t), cudaEventDestroy(fork), cudaEventDestroy(join);
 }
 
-// What is captured keeps memory of the library's own, here the filter turned around, whatever is computed before the graph is launched.
+// Captured work keeps the library's temporary memory (here the flipped filter), whatever is computed before the graph is launched.
 void kept(cudnnHandle_t handle) {
     cudnnTensorDescriptor_t d;
     cudnnFilterDescriptor_t f;
@@ -135,7 +135,7 @@ void kept(cudnnHandle_t handle) {
     cudnnDestroyTensorDescriptor(d), cudnnDestroyFilterDescriptor(f), cudnnDestroyConvolutionDescriptor(c);
 }
 
-// A plan of cudnn-frontend captured with a number by value, and put into a graph without capturing.
+// A plan of cudnn-frontend with a scalar passed by value, captured, and added to a graph without capture.
 void plans(cudnnHandle_t handle) {
     const Ints d = {1, 4, 16};
     auto g = float_graph();

@@ -1,5 +1,5 @@
-// What PyTorch does for a convolution (its v8 path) and for a quantised one: tensors with the strides and the alignment that they have, heuristics INSTANT, then the
-// fallback list, filters by notes, either the first plan that runs or all of them measured; one to three dimensions, every type and direction.
+// What PyTorch does for a convolution (its v8 path) and for a quantised one: tensors with their own strides and alignment, heuristics INSTANT, then the fallback
+// list, filters by notes, and either the first plan that runs or the fastest one measured; one to three dimensions, every type and direction.
 #pragma once
 #include "common.hpp"
 
@@ -12,7 +12,7 @@
 namespace torch_area {
 namespace {
 
-// Numbers of a type, at an address that is as badly aligned as views of tensors are.
+// Values of a type, at an address that is as unaligned as that of a tensor's view may be.
 struct Numbers {
     cudnnDataType_t type;
     size_t size, count, skip;
@@ -20,7 +20,7 @@ struct Numbers {
     Numbers(cudnnDataType_t type, int64_t count, bool odd = false)
         : type(type), size(type == CUDNN_DATA_DOUBLE ? 8 : type == CUDNN_DATA_FLOAT ? 4 : type == CUDNN_DATA_INT8 ? 1 : 2), count((size_t)count), skip(odd ? size : 0), bytes(count * size + 64, 0xff) {}
     uint8_t *data() { return bytes.data() + (-(uintptr_t)bytes.data() & 31) + skip; }
-    // The largest power of two that divides the address, 32 at most.
+    // The largest power of two that divides the address, at most 32.
     int64_t alignment() { return std::min<int64_t>(32, (int64_t)((uintptr_t)data() & -(uintptr_t)data())); }
     double get(size_t i) {
         uint8_t *p = data() + i * size;
@@ -58,7 +58,7 @@ struct Numbers {
     }
 };
 
-// Strides in one of the memory formats: channels behind the spatial dimensions, or in front of them.
+// Strides of a memory format: NHWC or NCHW.
 Ints strides(const Ints &d, bool last) {
     Ints s(d.size(), 1);
     int64_t step = last ? d[1] : 1;
@@ -76,7 +76,7 @@ fe::OperationGraph graph_of(cudnnHandle_t handle, std::vector<fe::Operation cons
     return fe::OperationGraphBuilder().setHandle(handle).setOperationGraph((int64_t)ops.size(), ops.data()).build();
 }
 
-// The sources of configurations: what is filtered by notes are those that are not deterministic, convert down, or round to TF32.
+// Candidates of configurations; notes filter those that are not deterministic, convert inputs down, or round to TF32.
 fe::executionPlans_t plans_of(cudnnHandle_t handle, fe::OperationGraph &graph, cudnnBackendDescriptorType_t operation, bool deterministic, bool tf32) {
     auto filtered = [=](std::vector<fe::ManagedOpaqueDescriptor> &from) {
         fe::EngineConfigList to;
@@ -129,7 +129,7 @@ void run_plans(cudnnHandle_t handle, fe::executionPlans_t plans, bool benchmark,
     for (auto &plan : plans) {
         execute(handle, plan, bound, what);
         judge(what + " by " + plan.getTag());
-        // A plan that is kept, on the same memory.
+        // A cached plan, on the same memory.
         execute(handle, plan, bound, what);
         judge(what + " again");
         if (!benchmark) return;
@@ -169,14 +169,14 @@ void convolution(cudnnHandle_t handle, const Case &c, cudnnDataType_t type, bool
     auto desc = fe::ConvDescBuilder().setDataType(type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT).setMathMode(CUDNN_CROSS_CORRELATION).setNDims(dims)
                     .setStrides(dims, c.stride.data()).setPrePadding(dims, c.padding.data()).setPostPadding(dims, c.padding.data()).setDilation(dims, c.dilation.data()).build();
     auto tensor = [&](const Ints &d, int64_t id, Numbers &n) { return described(d, last, id, type, n.alignment()); };
-    // Measured where the channels come last, and then deterministic.
+    // With benchmarking for NHWC, then deterministic.
     std::string name = std::to_string(dims) + "-D, type " + std::to_string(type) + (last ? ", channels last" : "") + (odd ? ", unaligned" : "");
     const auto FORWARD = CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, DATA = CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
                FILTER = CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR;
     auto forward = fe::OperationBuilder(FORWARD).setxDesc(tensor(c.x, 'x', x)).setyDesc(tensor(yd, 'y', y)).setwDesc(tensor(c.w, 'w', w)).setcDesc(desc).build();
     auto g = graph_of(handle, {&forward});
     run_plans(handle, plans_of(handle, g, FORWARD, last, false), last, {{'x', x.data()}, {'y', y.data()}, {'w', w.data()}}, "convolution " + name, [&](const std::string &what) { y.judge(what, ry); });
-    // What a transposed convolution computes, too.
+    // This is also what a transposed convolution computes.
     auto data = fe::OperationBuilder(DATA).setdxDesc(tensor(c.x, 'x', dx)).setdyDesc(tensor(yd, 'y', dy)).setwDesc(tensor(c.w, 'w', w)).setcDesc(desc).build();
     auto gd = graph_of(handle, {&data});
     run_plans(handle, plans_of(handle, gd, DATA, last, false), last, {{'x', dx.data()}, {'y', dy.data()}, {'w', w.data()}}, "transposed " + name, [&](const std::string &what) { dx.judge(what, rx); });
@@ -193,7 +193,7 @@ fe::Operation pointwise(cudnnPointwiseMode_t mode, const fe::Tensor &x, const fe
     return builder.build();
 }
 
-// quantized::conv2d_relu: bytes, a 32-bit accumulator, the bias times a multiplier, ReLU, and the multiplier of the result; multipliers are tensors as large as it.
+// quantized::conv2d_relu: 8-bit inputs, 32-bit accumulation, bias times a multiplier, ReLU, output multiplier; multipliers are full-size tensors.
 void quantised(cudnnHandle_t handle) {
     const Ints xd = {2, 16, 5, 4}, wd = {8, 16, 3, 3}, yd = {2, 8, 5, 4}, bd = {1, 8, 1, 1};
     Numbers x(CUDNN_DATA_INT8, product(xd)), w(CUDNN_DATA_INT8, product(wd)), y(CUDNN_DATA_INT8, product(yd));
@@ -227,7 +227,7 @@ void quantised(cudnnHandle_t handle) {
               {{'x', x.data()}, {'w', w.data()}, {'b', bias.data()}, {'s', scale.data()}, {'q', again.data()}, {'r', y.data()}}, "quantised convolution", [&](const std::string &what) { y.judge(what, wanted); });
 }
 
-// quantized::linear: the same with a product of matrices.
+// quantized::linear: the same with a matrix product.
 void quantised_linear(cudnnHandle_t handle) {
     const Ints ad = {1, 6, 32}, bd = {1, 32, 8}, cd = {1, 6, 8};
     Numbers a(CUDNN_DATA_INT8, 192), b(CUDNN_DATA_INT8, 256), y(CUDNN_DATA_INT8, 48);

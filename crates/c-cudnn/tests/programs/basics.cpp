@@ -29,7 +29,7 @@ void basics() {
     CHECK(status == CUDNN_STATUS_SUCCESS);
     OK(cudnnDestroy(h));
     OK(cudnnDestroy(nullptr));
-    // A tiny buffer takes the beginning of the text, and its end.
+    // A tiny buffer gets the beginning of the text and a terminating zero.
     cudnnCreate(nullptr);
     char tiny[6] = "xxxxx";
     cudnnGetLastErrorString(tiny, sizeof tiny);
@@ -37,7 +37,7 @@ void basics() {
 }
 Area a("basics", basics);
 
-// Descriptors outlive handles, and handles what they remember of descriptors, at whose addresses others may lie.
+// Descriptors may outlive handles. Handles may outlive descriptors whose calls they recorded; new descriptors may get the same addresses.
 void lifetimes() {
     Tensor x(CUDNN_DATA_FLOAT, {1, 2, 3, 4}), y(CUDNN_DATA_FLOAT, x.dims);
     x.buffer.random(1);
@@ -141,7 +141,7 @@ void undeclared() {
 }
 Area e("undeclared", undeclared);
 
-// What a message has: the function, the descriptor, what it got and what it needs, the problem's line, and one for PyTorch.
+// Parts of a message: the function, the descriptor, what it got and what it needs, the problem line, and a line for PyTorch.
 void messages() {
     auto says = [&](cudnnStatus_t status, std::vector<const char *> words) {
         std::string text = last_error();

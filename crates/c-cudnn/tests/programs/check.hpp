@@ -1,4 +1,4 @@
-// Checks, tensors of the host, and obvious computations that results are compared with.
+// Checks, host tensors, and straightforward reference computations.
 #pragma once
 
 #include <cudnn.h>
@@ -24,16 +24,16 @@ void check_is(cudnnStatus_t status, cudnnStatus_t wanted, const char *what, cons
 #define OK(call) check_ok((call), #call, __FILE__, __LINE__)
 #define IS(wanted, call) check_is((call), (wanted), #call, __FILE__, __LINE__)
 
-// What cudnnGetLastErrorString tells.
+// The text of cudnnGetLastErrorString.
 std::string last_error();
 
 // The handle of the process.
 cudnnHandle_t handle();
 
-// The lines of a file of tests/vectors/cudnn: what programs that are not ours computed.
+// The lines of a file of tests/vectors/cudnn: results computed by other programs.
 std::vector<std::string> lines(const char *file);
 
-// Numbers of some type in memory, read and written as doubles.
+// Values of some type in memory, read and written as doubles.
 struct Buffer {
     cudnnDataType_t type;
     std::vector<uint8_t> bytes;
@@ -41,7 +41,7 @@ struct Buffer {
     size_t size() const;
     double get(size_t i) const;
     void set(size_t i, double value);
-    // The numbers of a stream that `seed` begins, between -1 and 1 (small integers for integral types).
+    // Pseudorandom values from `seed`, between -1 and 1 (small integers for integral types).
     Buffer &random(unsigned seed);
     Buffer &fill(double value);
     void *data() { return bytes.data(); }
@@ -65,14 +65,14 @@ struct Tensor {
     std::vector<int> position(size_t i) const;
 };
 
-// A workspace of exactly so many bytes, filled with NaN; null where it is none.
+// A workspace of exactly `size` bytes, filled with NaN; null for 0.
 struct Workspace {
     std::vector<uint8_t> bytes;
     explicit Workspace(size_t size) : bytes(size, 0xff) {}
     void *data() { return bytes.empty() ? nullptr : bytes.data(); }
 };
 
-// A scaling factor as the tensors' type wants it.
+// A scaling factor in the type that goes with the tensors' type.
 struct Factor {
     float single;
     double twice;
@@ -81,9 +81,9 @@ struct Factor {
     const void *data() const { return wide ? static_cast<const void *>(&twice) : &single; }
 };
 
-// Whether two numbers agree as well as the type lets them.
+// Whether two values agree within the type's precision.
 bool close(double got, double wanted, cudnnDataType_t type, double scale = 1);
 // Compares every element of a tensor with a function of its position.
 void compare(const Tensor &tensor, const std::function<double(const std::vector<int> &)> &wanted, const char *what, double scale = 1);
-// Compares a gradient with finite differences of `loss` in the numbers of `of` (doubles).
+// Compares a gradient with finite differences of `loss` with respect to `of` (doubles).
 void compare_gradient(const Buffer &gradient, Buffer &of, const std::function<double()> &loss, const char *what);

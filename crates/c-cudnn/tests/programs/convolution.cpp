@@ -189,7 +189,7 @@ void convolution() {
         passes({type, {1, 4, 5, 6, 4}, {3, 4, 2, 3, 2}, {0, 1, 1}, {1, 2, 1}, {1, 1, 1}, 1, turned, first}, 1, 0);
         passes({type, {2, 6, 5, 5}, {6, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 6, cross, first}, 1.5, 0.5);
     }
-    // Factors that are no single-precision numbers are those of doubles.
+    // Factors that single precision cannot represent: doubles use them exactly.
     passes({CUDNN_DATA_DOUBLE, {2, 3, 5, 5}, {4, 3, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, turned, first}, 0.1, 0.7);
     passes({CUDNN_DATA_FLOAT, {2, 8, 14, 14}, {16, 8, 1, 1}, {0, 0}, {1, 1}, {1, 1}, 1, turned, last}, -1, 2);
 }

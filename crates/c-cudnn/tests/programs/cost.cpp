@@ -1,5 +1,5 @@
-// What a call costs over its computation, and convolutions beside oneDNN's interface. Run by hand, since they assert no times: `program speed`
-// does both and says what comes of it, with OXIDNN_DNNL=PATH of a libdnnl.so.3, pinned to one core (`taskset -c 1`).
+// The overhead of calls, and convolutions compared with oneDNN's interface. Run by hand, since no times are asserted: `program speed` does both and
+// prints the results, with OXIDNN_DNNL=PATH of a libdnnl.so.3, pinned to one core (`taskset -c 1`).
 #include "check.hpp"
 
 #include <dlfcn.h>
@@ -10,14 +10,14 @@
 #include <ctime>
 
 namespace {
-// Microseconds of a clock: those that this thread has computed do not count what others do on the machine.
+// Microseconds of a clock; this thread's CPU time does not count other work on the machine.
 double now(clockid_t clock = CLOCK_THREAD_CPUTIME_ID) {
     timespec t;
     clock_gettime(clock, &t);
     return double(t.tv_sec) * 1e6 + double(t.tv_nsec) * 1e-3;
 }
 
-// The best of some rounds, in microseconds a call.
+// The best of several rounds, in microseconds per call.
 template <class F> double best(F f, int rounds = 20, int calls = 500) {
     double least = INFINITY;
     for (int round = 0; round < rounds; round++) {
@@ -36,7 +36,7 @@ struct Shape {
     int out() const { return (size + 2 * pad - kernel) / stride + 1; }
 };
 
-// The C functions of a oneDNN library that a convolution takes, by their names.
+// The C functions of a oneDNN library that a convolution needs.
 struct Dnnl {
     typedef void *Handle;
     struct Arg {
@@ -193,7 +193,7 @@ std::array<double, 2> plan_costs(Classic &c) {
     return {execution, both};
 }
 
-// What is promised of speed: at most 2 us a call over the primitive, layers as fast as oneDNN's interface has them, loading and a first result in 10 ms.
+// Targets: overhead of at most 2 us per call, layers as fast as through oneDNN's interface, loading and a first result in 10 ms.
 struct Verdicts {
     double over = -INFINITY, ratio = INFINITY, start = 0;
 } verdicts;
@@ -246,7 +246,7 @@ void cost() {
 }
 Area a("cost", cost, true);
 
-// The layers of ResNet-50 through both interfaces, in turns: the ratio of the times that the process computes, oneDNN's interface to cuDNN's.
+// The layers of ResNet-50 through both interfaces, in turns: ratio of CPU times, oneDNN's interface to cuDNN's.
 void resnet() {
     const char *path = std::getenv("OXIDNN_DNNL");
     Dnnl dnnl(path ? path : "libdnnl.so.3");

@@ -262,7 +262,7 @@ void dropout() {
         for (size_t i = 0; i < y.buffer.size(); i++) CHECK(close(dx.buffer.get(i), y.buffer.get(i), type));
         OK(cudnnDropoutForward(handle(), desc, x.desc, x.data(), z.desc, z.data(), reserve.data(), kept));
         CHECK(z.buffer.bytes != y.buffer.bytes);
-        // A copy of the states goes on from where it was taken.
+        // A copy of the states continues from where it was taken.
         cudnnDropoutDescriptor_t again = nullptr;
         OK(cudnnCreateDropoutDescriptor(&again));
         OK(cudnnRestoreDropoutDescriptor(again, handle(), 0.25f, copy.data(), size, 5));

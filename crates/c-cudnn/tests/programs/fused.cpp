@@ -46,7 +46,7 @@ struct Pack {
     }
 };
 
-// A convolution of 3x3 with padding 1, and what goes around it.
+// A 3x3 convolution with padding 1 and its fused operations.
 struct Layer {
     cudnnDataType_t type;
     Tensor x, y, z, eq, stats;
@@ -190,7 +190,7 @@ void statistics() {
             CHECK(close(eq_scale.get(k), s, CUDNN_DATA_HALF) && close(eq_bias.get(k), bias.get(k) - m * s, CUDNN_DATA_HALF));
         }
     }
-    // What a pack was given can be asked for, and a plan says what is missing.
+    // Values of a pack can be read back, and a plan reports what is missing.
     Pack p(CUDNN_FUSED_SCALE_BIAS_ACTIVATION_CONV_BNSTATS);
     p.set(CUDNN_PARAM_XDESC, vector.desc);
     Tensor other(CUDNN_DATA_FLOAT, {2, 2});
@@ -214,7 +214,7 @@ void statistics() {
 }
 Area b("fused-statistics", statistics);
 
-// The gradient of a convolution with strides by way of one without equals the gradient itself.
+// The folded gradient of a strided convolution equals the gradient itself.
 void folded() {
     const int cases[][5] = {{7, 3, 2, 1, 1}, {8, 3, 2, 1, 1}, {9, 4, 3, 0, 1}, {6, 5, 2, 2, 2}, {7, 2, 3, 1, 1}};
     for (auto &given : cases) {
@@ -249,7 +249,7 @@ void folded() {
                                         thick.desc, dx2.data()));
         OK(cudnnTransformTensorEx(handle(), unfold_grad, &one, thick.desc, dx2.data(), &zero, again.desc, again.data()));
         compare(again, [&](auto &at) { return dx.get(at); }, "gradient of a folded convolution", 8);
-        // Folding and back is what was there, as far as the folded one has it.
+        // Folding and unfolding returns the elements that the folded tensor has.
         Tensor back(CUDNN_DATA_FLOAT, dx.dims);
         OK(cudnnTransformTensorEx(handle(), fold_grad, &one, dx.desc, dx.data(), &zero, thick.desc, dx2.data()));
         OK(cudnnTransformTensorEx(handle(), unfold_grad, &one, thick.desc, dx2.data(), &zero, back.desc, back.data()));

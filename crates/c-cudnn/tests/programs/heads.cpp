@@ -12,7 +12,7 @@ struct Setup {
     int layout;
 };
 
-// A container: its descriptor, its numbers by batch, beam, time and vector.
+// A container: its descriptor, its values by batch, beam, time and vector.
 struct Sequences {
     cudnnSeqDataDescriptor_t desc = nullptr;
     int dims[4], strides[4];
@@ -92,7 +92,7 @@ struct Case {
         size_t first = size_t(static_cast<const uint8_t *>(at) - weights.bytes.data()) / Buffer(s.type, 1).bytes.size();
         return weights.get(first + size_t(h) * strides[0] + size_t(p) * strides[1] + size_t(e) * strides[2]);
     }
-    // A table of a weight, asked for once.
+    // The offsets of a weight, queried once.
     std::vector<double> table(int kind, int heads, int rows, int columns) const {
         std::vector<double> all;
         for (int h = 0; h < heads; h++)
@@ -119,7 +119,7 @@ struct Case {
         for (int e = 0; e < s.sizes[side]; e++) sum += t.w[side][(size_t(h) * width[side] + p) * s.sizes[side] + e] * from.get(step, b, m, e);
         return sum;
     }
-    // What loops say comes out: by batch, beam, time, channel; without the residual.
+    // The result by loops: batch, beam, time, channel; without the residual.
     std::vector<double> truth() const {
         auto t = tables();
         std::vector<double> all;
@@ -208,7 +208,7 @@ void backward(Case &c) {
         const char *what;
     };
     for (auto part : {Part{&c.q, &dq, "gradient of queries"}, Part{&c.k, &dk, "gradient of keys"}, Part{&c.v, &dv, "gradient of values"}}) {
-        // Padding has no part in it.
+        // Padding has no influence.
         Buffer clean = part.of->buffer;
         for (size_t i = 0; i < clean.size(); i++)
             if (std::isnan(clean.get(i))) CHECK(part.gradient->get(i) == 0);
@@ -259,7 +259,7 @@ void heads() {
 }
 Area a("heads", heads);
 
-// Dropout: what trains is linear in what is let through, and the gradient knows what that was.
+// Dropout: the result is linear in the kept elements, and the gradient uses the same mask.
 void dropped() {
     cudnnDropoutDescriptor_t drop = nullptr;
     size_t bytes = 0;
@@ -308,7 +308,7 @@ void getters() {
     OK(cudnnGetSeqDataDescriptor(c.q.desc, &type, &rank, 4, dims, axes, &count, 6, lengths, nullptr));
     CHECK(rank == 4 && count == 6 && dims[CUDNN_SEQDATA_TIME_DIM] == 6 && dims[CUDNN_SEQDATA_BEAM_DIM] == 2 && axes[3] == CUDNN_SEQDATA_VECT_DIM);
     CHECK(std::equal(lengths, lengths + 6, c.q.lengths.begin()));
-    // Errors say what they want.
+    // Errors say what is needed.
     cudnnSeqDataAxis_t wrong[4] = {CUDNN_SEQDATA_VECT_DIM, CUDNN_SEQDATA_TIME_DIM, CUDNN_SEQDATA_BATCH_DIM, CUDNN_SEQDATA_BEAM_DIM};
     IS(CUDNN_STATUS_BAD_PARAM, cudnnSetSeqDataDescriptor(c.q.desc, CUDNN_DATA_FLOAT, 4, dims, wrong, 6, lengths, nullptr));
     IS(CUDNN_STATUS_BAD_PARAM, cudnnSetSeqDataDescriptor(c.q.desc, CUDNN_DATA_FLOAT, 4, dims, axes, 5, lengths, nullptr));

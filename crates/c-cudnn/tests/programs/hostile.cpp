@@ -1,4 +1,4 @@
-// Random calls with hostile numbers: errors, never panics nor crashes. Memory is null, so that nothing is computed.
+// Random calls with hostile values: errors, never panics or crashes. Memory is null, so nothing is computed.
 #include "check.hpp"
 
 #include <set>
@@ -30,7 +30,7 @@ void hostile() {
     cudnnLRNDescriptor_t lrn = nullptr;
     cudnnAttnDescriptor_t attention = nullptr;
     cudnnSeqDataDescriptor_t sequences = nullptr;
-    // What a folded convolution is written to.
+    // The descriptors that describe a folded convolution.
     cudnnTensorDescriptor_t thick[2];
     cudnnFilterDescriptor_t thin = nullptr;
     cudnnConvolutionDescriptor_t flat = nullptr;

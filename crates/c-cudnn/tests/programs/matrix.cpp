@@ -1,5 +1,5 @@
-// Every operation with every type, layout, pair of scaling factors and mode, judged by loops. What is refused must be what cuDNN's documentation refuses, or
-// does not name, too: each operation says which settings cuDNN documents. `program matrix` prints the counts.
+// Every operation with every type, layout, pair of scaling factors and mode, compared with loops. A setting may be refused only if cuDNN's documentation refuses
+// it or does not mention it: each operation states which settings cuDNN documents. `program matrix` prints the counts.
 #include "check.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ enum Layout { NCHW, NHWC, ODD, VECT };
 const int N = 2, H = 4, W = 3;
 using At = std::array<int, 4>;
 
-// What a call is made with.
+// The setting of a call.
 struct Setting {
     cudnnDataType_t type;
     Layout layout;
@@ -43,7 +43,7 @@ struct Grid {
         const auto [n, c, h, w] = d;
         (void)n;
         if (layout == NHWC) return {h * w * c, 1, w * c, c};
-        // Dimensions in another order, with gaps: what is between the elements stays as it was.
+        // Dimensions in another order, with gaps, whose contents must not change.
         if (layout == ODD) return {h * (2 * w + 1) + 3, (h * (2 * w + 1) + 3) * n, 2 * w + 1, 2};
         return {c * h * w, h * w, w, 1};
     }
@@ -80,13 +80,13 @@ struct Grid {
         each([&](const At &p) { buffer.set(at(p), numbers.get(i++)); });
         return *this;
     }
-    // What a result finds in its place: numbers that are read where `beta` is not 0, else NaN.
+    // The old contents of the result: values if `beta` is not 0, else NaN.
     Grid &before(const Setting &s) { return s.beta == 0 ? *this : random(77); }
 };
 
 std::string title;
 
-// Compares a result with `alpha * right + beta * what was there`, and what is between its elements with what was there.
+// Compares a result with `alpha * right + beta * old`, and its gaps with their old contents.
 void judge(const Setting &s, const Grid &got, const Buffer &before, const std::function<double(const At &)> &right, double scale = 4) {
     Buffer gaps = got.buffer;
     bool good = true;
@@ -107,7 +107,7 @@ void judge(const Setting &s, const Grid &got, const Buffer &before, const std::f
 using Status = cudnnStatus_t;
 const Status FINE = CUDNN_STATUS_SUCCESS;
 
-// A descriptor for the time of a call.
+// A descriptor for the duration of a call.
 template <class T> struct Own {
     T it = nullptr;
     Status (*end)(T);
@@ -219,7 +219,7 @@ Status activation(const Setting &s, bool backward) {
 Status activation_forward(const Setting &s) { return activation(s, false); }
 Status activation_backward(const Setting &s) { return activation(s, true); }
 
-// Modes: algorithm, and what a distribution is over.
+// Modes: algorithm, and instance or channel.
 Status softmax(const Setting &s, bool backward) {
     auto algo = cudnnSoftmaxAlgorithm_t(s.mode / 2);
     auto mode = cudnnSoftmaxMode_t(s.mode % 2);
@@ -337,7 +337,7 @@ Status lrn(const Setting &s, bool backward) {
 Status lrn_forward(const Setting &s) { return lrn(s, false); }
 Status lrn_backward(const Setting &s) { return lrn(s, true); }
 
-// To a number a channel.
+// To one value per channel.
 Status reduce(const Setting &s) {
     OWN(ReduceTensor, desc);
     OK(cudnnSetReduceTensorDescriptor(desc, cudnnReduceTensorOp_t(s.mode), s.type == CUDNN_DATA_DOUBLE ? s.type : CUDNN_DATA_FLOAT, CUDNN_NOT_PROPAGATE_NAN,
@@ -366,7 +366,7 @@ Status reduce(const Setting &s) {
     return status;
 }
 
-// Statistics a channel, or an element of a sample, in the type that cuDNN has for them.
+// Statistics per channel or per element of a sample, in the type that cuDNN uses for them.
 struct Moments {
     Grid scale, bias, mean, variance;
     static At shape(const Setting &s) { return s.mode == CUDNN_BATCHNORM_PER_ACTIVATION ? At{1, s.channels(), H, W} : At{1, s.channels(), 1, 1}; }
@@ -454,7 +454,7 @@ Status dropout(const Setting &s) {
     return status;
 }
 
-// A grid that names each pixel itself.
+// The identity grid.
 Status sampler(const Setting &s) {
     Own<cudnnSpatialTransformerDescriptor_t> desc(cudnnCreateSpatialTransformerDescriptor, cudnnDestroySpatialTransformerDescriptor);
     Grid x(s), y(s);
@@ -496,7 +496,7 @@ struct Window {
         OK(cudnnDestroyConvolutionDescriptor(conv));
         OK(cudnnDestroyFilterDescriptor(filter));
     }
-    // Calls `f` with places of source, filter and result that meet.
+    // Calls `f` with the positions of source, filter and result of each product.
     template <class F> void each(F f) const {
         for (int n = 0; n < N; n++)
             for (int o = 0; o < k; o++)
@@ -568,7 +568,7 @@ Status by_bias(const Setting &s) {
     return status;
 }
 
-// y = relu(alpha1 * conv + alpha2 * z + bias), as `alpha` and `beta` of the setting.
+// y = relu(alpha1 * conv + alpha2 * z + bias), with the setting's `alpha` and `beta` as factors.
 Status fused(const Setting &s) {
     Window window(s);
     Grid x(s), y(s, {N, window.k, H, W - 1}), z(s, y.dims), bias(s.is_real() ? s.type : CUDNN_DATA_FLOAT, NCHW, {1, window.k, 1, 1});
@@ -591,7 +591,7 @@ Status fused(const Setting &s) {
     return status;
 }
 
-// An operation, how many modes it has, and which settings cuDNN documents: all tensors of real types in any strides, and what is said here.
+// An operation, its number of modes, and the settings that cuDNN documents: floating-point types with any strides, and those listed here.
 struct Operation {
     const char *name;
     Status (*run)(const Setting &);
@@ -600,11 +600,11 @@ struct Operation {
 };
 bool real(const Setting &s) { return s.is_real(); }
 bool bytes(const Setting &s) { return element(s.type) == CUDNN_DATA_INT8; }
-// Types of one byte without scaling, and vectors of channels, as forward convolution and pooling have them.
+// 8-bit types without scaling, and vectors of channels, as in forward convolution and pooling.
 bool real_or_bytes(const Setting &s) { return real(s) || (bytes(s) && s.is_plain()); }
 bool real_or_plain_bytes(const Setting &s) { return real(s) || (s.type == CUDNN_DATA_INT8 && s.is_plain()); }
 bool any(const Setting &) { return true; }
-// int8 convolutions are of NHWC, or of vectors, cross-correlations without groups.
+// int8 convolutions: NHWC or vectors of channels, cross-correlation, no groups.
 bool products(const Setting &s) { return real(s) || (bytes(s) && s.is_plain() && s.mode == 1 && (s.layout == NHWC || s.layout == VECT)); }
 
 const Operation OPERATIONS[] = {

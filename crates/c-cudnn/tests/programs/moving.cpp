@@ -1,4 +1,4 @@
-// Transforms that pad and crop, columns, filters in another order, causal convolutions.
+// Transforms that pad and crop, im2col, reordered filters, causal convolutions.
 #include "check.hpp"
 
 namespace {

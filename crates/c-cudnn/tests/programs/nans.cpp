@@ -1,4 +1,4 @@
-// Both modes of cudnnNanPropagation_t: pooling, activations, sums of tensors and reductions of data with NaN, forward and backward.
+// Both modes of cudnnNanPropagation_t: pooling, activations, pointwise operations and reductions of data with NaN, forward and backward.
 #include "check.hpp"
 
 #include <algorithm>
@@ -9,13 +9,13 @@ const auto formats = {CUDNN_TENSOR_NCHW, CUDNN_TENSOR_NHWC};
 const auto modes = {CUDNN_NOT_PROPAGATE_NAN, CUDNN_PROPAGATE_NAN};
 const double INF = std::numeric_limits<double>::infinity();
 
-// Random numbers, every fifth of which is none.
+// Random values, every fifth of which is NaN.
 void some(Tensor &t, unsigned seed, size_t first = 1) {
     t.buffer.random(seed);
     for (size_t i = first; i < t.volume(); i += 5) t.set(t.position(i), NAN);
 }
 
-// max(v, 0), or min(max(v, 0), c): what is no number is 0, or stays none.
+// max(v, 0), or min(max(v, 0), c): NaN becomes 0, or stays NaN.
 double relu(double v, double c, bool propagates) { return std::isnan(v) ? (propagates ? NAN : 0) : std::min(std::max(v, 0.0), c); }
 
 void activations() {
@@ -43,7 +43,7 @@ void activations() {
                         }
                         compare(y, [&](auto &at) { return blend(relu(x.get(at), c, nan), old.get(y.at(at))); }, "activation of NaN");
                         OK(cudnnActivationForward(handle(), desc, one.data(), x.desc, x.data(), zero.data(), y.desc, y.data()));
-                        // A gradient that is none where nothing goes through.
+                        // dy is NaN where ReLU blocks it.
                         for (size_t i = 0; i < x.volume(); i++)
                             if (x.get(x.position(i)) < -0.5) dy.set(dy.position(i), NAN);
                         OK(cudnnActivationBackward(handle(), desc, a.data(), y.desc, y.data(), dy.desc, dy.data(), x.desc, x.data(), b.data(), dx.desc, dx.data()));
@@ -64,7 +64,7 @@ void activations() {
 }
 Area a("nan_activations", activations);
 
-// A convolution with a ReLU behind it, of a source with NaN.
+// A convolution followed by ReLU, of a source with NaN.
 void convolution() {
     cudnnActivationDescriptor_t relu_desc = nullptr;
     cudnnConvolutionDescriptor_t conv = nullptr;
@@ -119,7 +119,7 @@ void pooling() {
                         if (scaled) y.buffer.random(3), dx.buffer.random(4);
                         Buffer old = y.buffer, older = dx.buffer;
                         Factor a(alpha, type), b(beta, type), one(1, type), zero(0, type);
-                        // The place that a window takes: the first of its largest numbers; where NaN goes through, the first that is none, or infinite.
+                        // The maximum of a window: the first of the largest values; with propagation, the first NaN or infinity.
                         auto chosen = [&](const std::vector<int> &at) {
                             std::vector<int> best;
                             double most = NAN;

@@ -1,4 +1,4 @@
-// Batch normalisation, by its functions and those of cudnnNormalization*.
+// Batch normalisation, through its own functions and cudnnNormalization*.
 #include "check.hpp"
 
 #include <algorithm>
@@ -80,7 +80,7 @@ void one(const Case &c) {
     else
         OK(cudnnBatchNormalizationForwardTraining(handle(), c.mode, a.data(), b.data(), x.desc, x.data(), y.desc, y.data(), params, scale.data(), bias.data(),
                                                   factor, rm.data(), rv.data(), epsilon, sm.data(), si.data()));
-    // Statistics are in single precision, for doubles too.
+    // Statistics are in single precision, even for doubles.
     auto loose = c.type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_FLOAT : c.type;
     for (size_t i = 0; i < y.volume(); i++) {
         auto at = y.position(i);

@@ -62,7 +62,7 @@ struct Network {
     }
     long width() const { return c.type == CUDNN_DATA_DOUBLE ? 8 : c.type == CUDNN_DATA_FLOAT ? 4 : 2; }
     int inputs(int layer) const { return layer == 0 ? c.input : R * D; }
-    // Index of the first number of a matrix or bias; -1 where there is none.
+    // Index of the first element of a matrix or bias; -1 if there is none.
     std::pair<long, long> param(int pseudo, int id) {
         cudnnTensorDescriptor_t m = nullptr, b = nullptr;
         OK(cudnnCreateTensorDescriptor(&m));
@@ -90,7 +90,7 @@ struct Values {
 
 double sigmoid(double v) { return 1 / (1 + std::exp(-v)); }
 
-// Everything by loops. Rows of x and y are [n][t].
+// The reference by loops. Rows of x and y are [n][t].
 void reference(Network &net, const std::vector<std::vector<std::pair<long, long>>> &params, Values &v) {
     const Case &c = net.c;
     int N = net.N, H = c.hidden, R = net.R, D = net.D, G = net.G;
@@ -104,7 +104,7 @@ void reference(Network &net, const std::vector<std::vector<std::pair<long, long>
             int p = layer * D + d;
             auto gate = [&](int id, int row, const double *vector, int count) {
                 double sum = params[p][id].second >= 0 ? net.w[params[p][id].second + row] : 0;
-                // Without a matrix it is the input as it is.
+                // Without a matrix it is the input itself.
                 if (params[p][id].first < 0) return sum + vector[row];
                 for (int i = 0; i < count; i++) sum += net.w[params[p][id].first + size_t(row) * count + i] * vector[i];
                 return sum;
@@ -150,7 +150,7 @@ void reference(Network &net, const std::vector<std::vector<std::pair<long, long>
     v.y = in;
 }
 
-// Where step t of sample n begins.
+// The offset of step t of sample n.
 size_t row(const Network &net, int n, int t, int width) {
     switch (net.c.layout) {
     case CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED: {
@@ -292,7 +292,7 @@ void recurrent() {
         for (auto type : {CUDNN_DATA_FLOAT, CUDNN_DATA_DOUBLE, CUDNN_DATA_HALF})
             network({type, cell, CUDNN_RNN_DOUBLE_BIAS, true, 4, 4, 0, 2, packed, {3, 2}, true, true});
     }
-    // Cells that are clipped: at steps where they are, nothing goes back.
+    // Clipped cell states: no gradient passes where they are clipped.
     network({CUDNN_DATA_FLOAT, CUDNN_LSTM, CUDNN_RNN_DOUBLE_BIAS, true, 3, 4, 0, 2, packed, {4, 2, 1}, true, false, 0.3});
     network({CUDNN_DATA_DOUBLE, CUDNN_LSTM, CUDNN_RNN_DOUBLE_BIAS, true, 3, 6, 4, 2, steps, {1, 3}, true, false, 0.25});
     network({CUDNN_DATA_HALF, CUDNN_LSTM, CUDNN_RNN_NO_BIAS, false, 3, 6, 4, 1, batch, {1, 3}, true, false, 0.25});
@@ -301,7 +301,7 @@ void recurrent() {
 }
 Area a("recurrent", recurrent);
 
-// _cudnn_rnn and its backward: LSTM and GRU, one layer and two, in both directions, with packed sequences and without, with a projection.
+// _cudnn_rnn and its backward pass: LSTM and GRU, one and two layers, both directions, packed sequences or not, with a projection.
 void torch() {
     const auto packed = CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED, steps = CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_UNPACKED;
     for (auto cell : {CUDNN_LSTM, CUDNN_GRU})
@@ -354,7 +354,7 @@ void descriptors() {
 }
 Area b("recurrent_descriptors", descriptors);
 
-// A case of tests/vectors/cudnn/rnn.txt, which JAX computed: its numbers by name.
+// A case of tests/vectors/cudnn/rnn.txt, computed with JAX: its values by name.
 struct Truth {
     Case c;
     std::map<std::string, std::vector<double>> of;
@@ -384,7 +384,7 @@ std::vector<Truth> truths() {
     return all;
 }
 
-// Pairs of a number of the weight space and one of the file's: matrices of all gates for the input, for the state, the projection; biases apart.
+// Pairs of indices in the weight space and in the file: matrices on the input, on the state, and the projection, for all gates; biases separately.
 void each_weight(Network &net, const std::function<void(long, bool, size_t)> &visit) {
     size_t w = 0, b = 0;
     for (int p = 0; p < net.c.layers * net.D; p++) {
@@ -471,7 +471,7 @@ void outside() {
 }
 Area e("recurrent_truth", outside);
 
-// With dropout between layers, inference has none, and training twice from a copy of the states is the same.
+// Dropout between layers: inference has none, and training twice from copies of the states gives the same.
 void dropped() {
     Network net({CUDNN_DATA_FLOAT, CUDNN_LSTM, CUDNN_RNN_DOUBLE_BIAS, false, 3, 16, 0, 2, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED, {4, 4}, false}, 0.5f);
     cudnnRNNDataDescriptor_t xd = nullptr, yd = nullptr;

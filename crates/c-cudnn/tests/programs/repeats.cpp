@@ -1,4 +1,4 @@
-// Calls that are repeated: a handle remembers what they execute, by the states of descriptors and by which addresses are the same.
+// Repeated calls: a handle records what they execute, keyed by the states of descriptors and by which addresses are equal.
 #include "check.hpp"
 
 namespace {
@@ -46,7 +46,7 @@ void repeats() {
     OK(cudnnGetConvolutionForwardWorkspaceSize(handle(), c.x.desc, c.filter, c.conv, c.y.desc, algo, &size));
     float beta = 0;
     for (int i = 0; i < 12; i++) {
-        // Every call of some has other data, another factor, another workspace, another state of a descriptor, or is in place.
+        // A series of calls that differ in data, factor, workspace or descriptor state, or are in place.
         Workspace space(size + 256);
         float alpha = i == 5 ? 2 : 1;
         if (i == 7) c.mode = CUDNN_ACTIVATION_TANH, c.describe();
@@ -60,14 +60,14 @@ void repeats() {
         OK(cudnnConvolutionForward(handle(), &alpha, c.x.desc, c.x.data(), c.filter, c.w.data(), c.conv, algo, space.bytes.data() + i % 3, size, &beta, c.y.desc, c.y.data()));
         compare(c.y, [&](auto &at) { return alpha * c.convolved(at); }, "a repeated convolution", 16);
         float more = 0.5;
-        // The second summand lies where the result goes, or elsewhere.
+        // The second summand is the result's memory, or other memory.
         Buffer z = c.z.buffer;
         void *second = i % 2 ? z.data() : c.y.data();
         if (i % 2 == 0) c.y.buffer = z;
         OK(cudnnConvolutionBiasActivationForward(handle(), &alpha, c.x.desc, c.x.data(), c.filter, c.w.data(), c.conv, algo, space.bytes.data(), size, &more, c.z.desc, second, c.bias.desc,
                                                  c.bias.data(), c.act, c.y.desc, c.y.data()));
         compare(c.y, [&](auto &at) { return c.active(alpha * c.convolved(at) + 0.5 * z.get(c.z.at(at)) + c.bias.get({0, at[1], 0, 0})); }, "with bias and activation", 16);
-        // Without a workspace that it needs, or with one that is too small, a call fails as often as it is made.
+        // Without the workspace that it needs, or with too small a one, a call fails every time.
         if (size > 0) IS(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, cudnnConvolutionForward(handle(), &alpha, c.x.desc, c.x.data(), c.filter, c.w.data(), c.conv, algo, nullptr, size, &beta, c.y.desc, c.y.data()));
         IS(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, cudnnConvolutionForward(handle(), &alpha, c.x.desc, nullptr, c.filter, c.w.data(), c.conv, algo, space.data(), size, &beta, c.y.desc, c.y.data()));
         IS(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, cudnnConvolutionForward(handle(), nullptr, c.x.desc, c.x.data(), c.filter, c.w.data(), c.conv, algo, space.data(), size, &beta, c.y.desc, c.y.data()));

@@ -67,7 +67,7 @@ void transformer() {
 }
 Area a("transformer", transformer);
 
-// The probability of labels by trying every path: letters^time of them.
+// The probability of labels by summing over all letters^time paths.
 double brute(const std::vector<std::vector<double>> &probs, const std::vector<int> &labels) {
     int letters = int(probs[0].size()), time = int(probs.size());
     double sum = 0;
@@ -137,7 +137,7 @@ void ctc() {
         OK(cudnnCTCLoss_v8(handle(), CUDNN_CTC_LOSS_ALGO_NON_DETERMINISTIC, desc, probs.desc, probs.data(), labels, lengths, times, again.data(), nullptr,
                            nullptr, 0, nullptr));
         CHECK(again == costs);
-        // What cannot be: more labels than steps.
+        // Impossible: more labels than steps.
         const int short_times[] = {2, 3, 4};
         OK(cudnnCTCLoss_v8(handle(), CUDNN_CTC_LOSS_ALGO_DETERMINISTIC, desc, probs.desc, probs.data(), labels, lengths, short_times, again.data(),
                            gradients.desc, gradients.data(), 0, nullptr));
@@ -167,7 +167,7 @@ void ctc() {
 }
 Area b("ctc", ctc);
 
-// The cases of tests/vectors/cudnn/ctc.txt, which optax computed.
+// The cases of tests/vectors/cudnn/ctc.txt, computed with optax.
 void truth() {
     cudnnCTCLossDescriptor_t desc = nullptr;
     OK(cudnnCreateCTCLossDescriptor(&desc));
@@ -212,7 +212,7 @@ void truth() {
 }
 Area t("ctc_truth", truth);
 
-// _cudnn_ctc_loss in both of its versions: inputs that a softmax is applied to, labels one behind the other, gradients that infinite losses make none.
+// _cudnn_ctc_loss in both versions: inputs before softmax, concatenated labels, no gradient for infinite losses.
 void torch_ctc() {
     const int T = 4, N = 2, A = 3;
     const int labels[] = {1, 2, 2}, lengths[] = {2, 1}, times[] = {4, 3};
@@ -235,7 +235,7 @@ void torch_ctc() {
         OK(cudnnCreateCTCLossDescriptor(&desc));
         std::vector<float> costs(N, -1);
         size_t size = 1;
-        // What lies behind a sequence's end keeps what it had.
+        // Elements after a sequence's end are unchanged.
         grad.buffer.fill(0);
         if (v8) {
             OK(cudnnSetCTCLossDescriptor_v9(desc, CUDNN_DATA_FLOAT, CUDNN_LOSS_NORMALIZATION_SOFTMAX, CUDNN_CTC_SKIP_OOB_GRADIENTS, 255));
@@ -262,7 +262,7 @@ void torch_ctc() {
 }
 Area c("torch-ctc", torch_ctc);
 
-// cudnn_affine_grid_generator and cudnn_grid_sampler, with the gradients: planar tensors, factors of 1 and 0.
+// cudnn_affine_grid_generator and cudnn_grid_sampler with their gradients: NCHW, factors of 1 and 0.
 void torch_grid() {
     const int N = 2, C = 3, H = 4, W = 5, h = 3, w = 6;
     cudnnSpatialTransformerDescriptor_t desc = nullptr;

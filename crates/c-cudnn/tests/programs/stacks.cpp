@@ -1,4 +1,4 @@
-// Programs call from threads with little room on the stack (fibres, coroutines, runtimes of other languages): primitives are made for them all the same.
+// Calls from threads with a small stack (fibres, coroutines, runtimes of other languages): primitives are created nevertheless.
 #include "check.hpp"
 
 #include <pthread.h>
@@ -23,7 +23,7 @@ void on_stack(size_t bytes, std::function<void()> f) {
 void stacks() {
     static cudnnHandle_t h = nullptr;
     on_stack(64 << 10, [] { OK(cudnnCreate(&h)); });
-    // Sizes that nothing else here has, so that nothing is found made.
+    // Sizes that nothing else here uses, so that no primitive is cached.
     for (int channels : {19, 23, 64}) {
         on_stack(64 << 10, [=] {
             Tensor x(CUDNN_DATA_FLOAT, {2, channels, 11, 13}), y(CUDNN_DATA_FLOAT, {2, channels, 11, 13});
@@ -45,7 +45,7 @@ void stacks() {
 }
 Area a("stacks", stacks);
 
-// What is executed there: rows of generated code, portable ones and the reference, found by types and layouts that few rows take.
+// Executions there: generated code, portable code and the reference, selected by types and layouts that few implementations take.
 void executions() {
     for (auto type : {CUDNN_DATA_FLOAT, CUDNN_DATA_HALF, CUDNN_DATA_DOUBLE})
         for (auto format : {CUDNN_TENSOR_NCHW, CUDNN_TENSOR_NHWC}) {
@@ -103,7 +103,7 @@ void executions() {
 }
 Area c("stacks-execution", executions);
 
-// Two threads with a handle each, on streams of their own, get what one gets.
+// Two threads with a handle and a stream each get the same results as one.
 void streams() {
     struct Work {
         void *stream;

@@ -1,11 +1,11 @@
-// The sequences of calls of PyTorch's wrappers, with their arguments: each operator against loops. (Convolutions by way of plans and attention are
-// programs of cudnn-frontend.)
+// The calls of PyTorch's wrappers, with their arguments: each operator compared with loops. (Convolutions through plans, and attention, are programs of
+// cudnn-frontend.)
 #include "check.hpp"
 
 #include <algorithm>
 
 namespace {
-// Spatial sizes, and everything that a convolution of PyTorch's has.
+// The parameters of a convolution in PyTorch.
 struct Geometry {
     std::vector<int> input, weight, padding, stride, dilation;
     int groups;
@@ -57,7 +57,7 @@ struct Conv {
         for (size_t d = 2; d < at.size(); d++) index = index * g.weight[d] + at[d];
         return last ? index * g.weight[1] + at[1] : index;
     }
-    // Calls `f` with the positions of source, filter and result that meet.
+    // Calls `f` with the positions of source, filter and result of each product.
     template <class F> void each(F f) const {
         size_t rank = g.input.size();
         int channels = g.weight[1], per = g.weight[0] / g.groups;
@@ -79,7 +79,7 @@ struct Conv {
     }
 };
 
-// The entries that remain: successes, and with `deterministic` only such.
+// The entries that remain: successes, with `deterministic` only deterministic ones.
 template <class Perf> std::vector<Perf> valid(const Perf *results, int count, bool deterministic) {
     std::vector<Perf> kept;
     for (int i = 0; i < count; i++)
@@ -186,7 +186,7 @@ void convolutions() {
 }
 Area a("torch-convolution", convolutions);
 
-// cudnn_convolution_relu, whose `z` is the result with a factor of 0, and cudnn_convolution_add_relu: ReLU without a ceiling, a bias of as many dimensions.
+// cudnn_convolution_relu, whose `z` is the result with a factor of 0, and cudnn_convolution_add_relu: unbounded ReLU, a bias of the same rank.
 void fused() {
     for (auto type : {CUDNN_DATA_FLOAT, CUDNN_DATA_HALF})
         for (bool last : {false, true})
@@ -218,12 +218,12 @@ void fused() {
 }
 Area e("torch-fused-convolution", fused);
 
-// What torch.backends.cudnn and the handle pool ask before anything else, and how descriptors are printed in errors.
+// What torch.backends.cudnn and the handle pool call first, and how descriptors are printed in errors.
 void loaded() {
     int numbers[3] = {-1, -1, -1};
     for (int i = 0; i < 3; i++) OK(cudnnGetProperty(libraryPropertyType(i), numbers + i));
     CHECK(cudnnGetVersion() == size_t(numbers[0] * 10000 + numbers[1] * 100 + numbers[2]));
-    // The major version of the headers, at least their minor one; the runtime of the same major version.
+    // The headers' major version and at least their minor version; a runtime of the same major version.
     CHECK(numbers[0] == CUDNN_MAJOR && numbers[1] >= CUDNN_MINOR && cudnnGetCudartVersion() / 1000 == 13);
     CHECK(std::string(cudnnGetErrorString(CUDNN_STATUS_NOT_SUPPORTED)) == "CUDNN_STATUS_NOT_SUPPORTED");
     cudnnHandle_t pooled[2] = {nullptr, nullptr};
@@ -248,7 +248,7 @@ void loaded() {
 }
 Area f("torch-loaded", loaded);
 
-// cudnn_batch_norm and its backward: alpha and beta of floats for halves, statistics of floats, no activation descriptor, running statistics that may be null.
+// cudnn_batch_norm and its backward pass: float alpha, beta and statistics for halves, no activation descriptor, running statistics that may be null.
 void batch_norm() {
     for (auto type : {CUDNN_DATA_FLOAT, CUDNN_DATA_HALF}) {
         for (bool last : {false, true}) {
@@ -300,7 +300,7 @@ void batch_norm() {
 }
 Area b("torch-batch-norm", batch_norm);
 
-// cudnn_batch_norm in evaluation: floats beside halves, doubles beside doubles.
+// cudnn_batch_norm in evaluation mode: float parameters with halves, doubles with doubles.
 void batch_norm_evaluated() {
     for (auto type : {CUDNN_DATA_FLOAT, CUDNN_DATA_HALF, CUDNN_DATA_DOUBLE})
         for (bool last : {false, true})
@@ -323,7 +323,7 @@ void batch_norm_evaluated() {
 }
 Area g("torch-batch-norm-evaluated", batch_norm_evaluated);
 
-// quantized_max_pool2d: bytes, channels last.
+// quantized_max_pool2d: 8-bit NHWC.
 void quantized() {
     for (auto type : {CUDNN_DATA_INT8, CUDNN_DATA_UINT8}) {
         Tensor x(type, {2, 8, 7, 6}, CUDNN_TENSOR_NHWC), y(type, {2, 8, 4, 3}, CUDNN_TENSOR_NHWC);
@@ -347,7 +347,7 @@ void quantized() {
 }
 Area c("torch-quantized-pooling", quantized);
 
-// _cudnn_init_dropout_state, and its restoration from a copy that went elsewhere.
+// _cudnn_init_dropout_state, and restoring from a copy at another address.
 void states() {
     cudnnDropoutDescriptor_t desc = nullptr, other = nullptr;
     size_t size = 0;

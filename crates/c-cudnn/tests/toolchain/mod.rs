@@ -1,4 +1,4 @@
-//! Finds compiler, headers and libraries, and compiles programs of a folder, each file once until it or a header changes.
+//! Finds compiler, headers and libraries, and compiles the programs of a folder; a file is compiled again only if it or a header changes.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use std::sync::Mutex;
 use std::time::SystemTime;
 
-/// Packages of PyPI whose headers the programs are compiled against, and a header of each.
+/// PyPI packages whose headers the programs are compiled against, and a header of each.
 const PACKAGES: [(&str, &str); 6] = [
     ("nvidia-cudnn-cu13==9.27.0.42", "cudnn.h"),
     ("nvidia-cuda-runtime==13.5.37", "cuda_runtime_api.h"),
@@ -15,21 +15,21 @@ const PACKAGES: [(&str, &str); 6] = [
     ("nvidia-cuda-cccl==13.3.5.0.6", "nv/target"),
     ("nvidia-cuda-nvrtc==13.5.37", "nvrtc.h"),
 ];
-/// Names include folders that are taken instead of the packages', separated by colons.
+/// Environment variable with include folders to use instead of the packages', separated by colons.
 const VARIABLE: &str = "OXIDNN_CUDNN_INCLUDE";
 
-/// What programs that are not ours computed.
+/// Results computed by other programs.
 const TRUTH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/cudnn");
 
-/// What a program is made of.
+/// How to build a program.
 pub(crate) struct Recipe {
     /// The folder of its sources, beside this one.
     pub(crate) folder: &'static str,
-    /// How many of the packages it includes headers of.
+    /// How many of the packages it needs, from the first on.
     pub(crate) packages: usize,
     /// Our libraries, under the names that programs look for.
     pub(crate) libraries: &'static [&'static str],
-    /// Options of the compiler: what is computed with loops is worth optimising, what is only compiled is not.
+    /// Compiler options: programs that compute with loops are worth optimising, others are not.
     pub(crate) options: &'static [&'static str],
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// The program; `None` after a message where compiler or headers are not to be had.
+    /// The program; `None`, after a message, if compiler or headers are missing.
     pub(crate) fn build(recipe: &Recipe) -> Option<Program> {
         match Program::make(recipe) {
             Ok(program) => Some(program),
@@ -79,7 +79,7 @@ impl Program {
         Ok(Program { path, libraries, include })
     }
 
-    /// A run of an area, or of all, which keeps nothing that it measures.
+    /// The command that runs an area, or all; measured times are not stored.
     pub(crate) fn run(&self, area: Option<&str>) -> Command {
         let mut command = Command::new(&self.path);
         command.args(area).env("LD_LIBRARY_PATH", &self.libraries).env("OXIDNN_TRUTH", TRUTH).env("OXIDNN_CUDNN_CHOICES", "0");
@@ -89,7 +89,7 @@ impl Program {
     /// Runs one area, or all.
     ///
     /// # Errors
-    /// What the program said when it found something wrong.
+    /// The program's output if a check failed.
     pub(crate) fn passes(&self, area: Option<&str>) -> Result<(), String> {
         let Output { status, stdout, stderr } = self.run(area).output().expect("the program starts");
         let text = String::from_utf8_lossy(&stdout);
@@ -101,7 +101,7 @@ impl Program {
     }
 }
 
-/// What not every test asks.
+/// What not every test uses.
 #[allow(dead_code, reason = "each test compiles this module for itself")]
 impl Program {
     /// The areas that the program has.
@@ -114,7 +114,7 @@ impl Program {
         &self.libraries
     }
 
-    /// What `tool` says of our library.
+    /// The output of `tool` for our library.
     pub(crate) fn about_library(&self, tool: &str, arguments: &[&str]) -> String {
         succeed(Command::new(tool).args(arguments).arg(self.libraries.join("libcudnn.so.9")))
     }
@@ -149,13 +149,13 @@ pub(crate) fn sources(folder: &str) -> Vec<String> {
     files.map(|f| std::fs::read_to_string(f).expect("a source")).collect()
 }
 
-/// C++ without what stands behind `//`.
+/// C++ without `//` comments.
 #[allow(dead_code, reason = "each test compiles this module for itself")]
 pub(crate) fn without_comments(text: &str) -> String {
     text.lines().flat_map(|line| [line.split("//").next().unwrap_or(""), "\n"]).collect()
 }
 
-/// The objects of all sources of a folder.
+/// Compiles all sources of a folder; returns the object files.
 fn compiled(recipe: &Recipe, work: &Path, include: &[PathBuf]) -> Vec<PathBuf> {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(recipe.folder);
     let newest = listed(&sources, "hpp").into_iter().filter_map(modified).max();
@@ -181,7 +181,7 @@ fn compiled(recipe: &Recipe, work: &Path, include: &[PathBuf]) -> Vec<PathBuf> {
     files.into_iter().map(|f| f.1).collect()
 }
 
-/// Our library under the name that programs look for; cargo has built it beside the test, or in the folder above, where it is of another crate.
+/// Links our library into `folder` under the name that programs look for. Cargo has built it beside the test or, for another crate's library, one folder up.
 fn library(name: &str, folder: &Path) -> Result<PathBuf, String> {
     let test = std::env::current_exe().map_err(|e| e.to_string())?;
     let built = name.split(".so").next().unwrap_or(name).to_string() + ".so";
@@ -197,7 +197,7 @@ fn library(name: &str, folder: &Path) -> Result<PathBuf, String> {
     Ok(link)
 }
 
-/// The packages' include folders under `folder`, downloaded with pip the first time. What is no header is thrown away: the libraries are large.
+/// The packages' include folders under `folder`, downloaded with pip the first time. Only headers are kept, since the libraries are large.
 fn headers(folder: &Path, packages: &[(&str, &str)]) -> Result<Vec<PathBuf>, String> {
     let include: Vec<PathBuf> =
         ["nvidia/cudnn/include", "nvidia/cu13/include", "nvidia/cu13/include/cccl", "include"].iter().map(|i| folder.join(i)).collect();
@@ -222,7 +222,7 @@ fn headers(folder: &Path, packages: &[(&str, &str)]) -> Result<Vec<PathBuf>, Str
     Ok(include)
 }
 
-/// The files of a folder that end in `extension`, in order of their names.
+/// The files of a folder with the extension `extension`, sorted.
 fn listed(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok).map(|e| e.path());
     let mut files: Vec<PathBuf> = entries.filter(|p| p.extension() == Some(OsStr::new(extension))).collect();
@@ -234,7 +234,7 @@ fn modified(file: impl AsRef<Path>) -> Option<SystemTime> {
     std::fs::metadata(file).and_then(|m| m.modified()).ok()
 }
 
-/// The output of a program that must succeed.
+/// Runs a command that must succeed; returns its output.
 fn succeed(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
     assert!(output.status.success(), "{command:?}\n{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

@@ -37,7 +37,7 @@ pub extern "C" fn dnnl_primitive_attr_get_dropout_v2(
     })
 }
 
-/// `dnnl_primitive_attr_set_dropout`: a seed of 32 bits, no offset.
+/// `dnnl_primitive_attr_set_dropout`: a 32-bit seed, no offset.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_attr_set_dropout(attr: InOut<'_, Attr>, mask: In<'_, MemoryDesc>) -> Status {
     let dropout = Dropout { mask: None, seed_dtype: DataType::S32, use_offset: false, use_host_scalars: false };
@@ -62,7 +62,7 @@ pub extern "C" fn dnnl_primitive_attr_set_dropout_v2(
     })
 }
 
-/// With the descriptor of nothing, no mask is written.
+/// With an empty descriptor, no mask is written.
 fn set(attr: InOut<'_, Attr>, mask: In<'_, MemoryDesc>, dropout: Dropout) -> Result<(), Failure> {
     let (attr, record) = (attr.get("attr")?, mask.get("mask_desc")?);
     let mask = mask.optional_tensor("mask_desc")?;

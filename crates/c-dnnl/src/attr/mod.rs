@@ -1,6 +1,6 @@
 //! Attributes.
 //!
-//! An [`Attr`] is the specification's attributes, together with the objects that the getters point to: the list of post-ops, the record of
+//! An [`Attr`] holds the specification's attributes and the objects that getters return pointers to: the list of post-ops, the descriptor of
 //! the dropout mask, the scales of recurrent networks.
 
 pub mod dropout;
@@ -52,19 +52,19 @@ impl From<&spec::Attr> for Attr {
 }
 
 impl Attr {
-    /// The attributes as the specification has them.
+    /// The specification's attributes.
     pub fn spec(&self) -> &spec::Attr {
         &self.spec
     }
 
-    /// The attributes, to change parts that no getter of this module points to.
+    /// The attributes, mutable, for parts to which no getter returns a pointer.
     pub fn spec_mut(&mut self) -> &mut spec::Attr {
         &mut self.spec
     }
 }
 
 impl In<'_, Attr> {
-    /// The attributes, those that a null pointer stands for included.
+    /// The attributes; null stands for the defaults.
     pub fn or_default(&self) -> spec::Attr {
         self.optional().map_or_else(|| Attr::default().spec, |a| a.spec.clone())
     }
@@ -91,13 +91,13 @@ pub extern "C" fn dnnl_primitive_attr_destroy(attr: Handle<Attr>) -> Status {
     })
 }
 
-/// `dnnl_primitive_attr_get_post_ops`: the list lives as long as the attributes.
+/// `dnnl_primitive_attr_get_post_ops`: the list is valid as long as the attributes.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_attr_get_post_ops(attr: In<'_, Attr>, post_ops: New<'_, PostOps>) -> Status {
     guard("dnnl_primitive_attr_get_post_ops", || post_ops.lend("post_ops", &attr.get("attr")?.post_ops))
 }
 
-/// `dnnl_primitive_attr_set_post_ops`: a copy of the list.
+/// `dnnl_primitive_attr_set_post_ops`: copies the list.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_attr_set_post_ops(attr: InOut<'_, Attr>, post_ops: In<'_, PostOps>) -> Status {
     guard("dnnl_primitive_attr_set_post_ops", || {

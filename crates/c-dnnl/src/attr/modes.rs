@@ -86,7 +86,7 @@ pub extern "C" fn dnnl_primitive_attr_set_scratchpad_mode(attr: InOut<'_, Attr>,
     })
 }
 
-/// `dnnl_primitive_attr_get_rounding`; that of the environment for whatever was not set.
+/// `dnnl_primitive_attr_get_rounding`: the environment's mode for arguments that were not set.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_attr_get_rounding(attr: In<'_, Attr>, arg: i32, mode: Out<'_, i32>) -> Status {
     guard("dnnl_primitive_attr_get_rounding", || {

@@ -12,12 +12,12 @@ const SCALED: &[Arg] = &[Arg::SRC, Arg::SRC_1, Arg::SRC_2, Arg::DST, Arg::WEIGHT
 /// Arguments with zero points.
 const SHIFTED: &[Arg] = &[Arg::SRC, Arg::SRC_2, Arg::DST, Arg::WEIGHTS, Arg::WEIGHTS_1];
 
-/// C's parameters of scales or the like.
+/// C's parameters of scales, zero points or precomputed reductions.
 struct Request<'a> {
     arg: i32,
     mask: i32,
     ndims: i32,
-    /// Null where there can be none.
+    /// Null if not applicable.
     groups: Option<Array<'a, i64>>,
     dtype: i32,
     on_host: bool,
@@ -25,7 +25,7 @@ struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Checked as far as it can be without a primitive; `wide` types may stand alone, `narrow` ones only for several numbers.
+    /// Checks what can be checked without a primitive; a single value must have one of the `wide` types, several values may also have `narrow` ones.
     fn quant(&self, wide: &[DataType], narrow: &[DataType]) -> Result<Quant, Failure> {
         let Request { mask, ndims, on_host, mode, .. } = *self;
         let mask = u32::try_from(mask).map_err(|_| Failure::invalid("mask", mask, "no negative number"))?;
@@ -97,12 +97,12 @@ impl Request<'_> {
     }
 }
 
-/// One number, or one for each index of the dimensions in a mask, in memory.
+/// One value, or one per index of the masked dimensions, in memory.
 fn per(arg: i32, mask: i32, dtype: DataType) -> Request<'static> {
     Request { arg, mask, ndims: 0, groups: None, dtype: DATA_TYPE.of(dtype), on_host: false, mode: QuantMode::Static }
 }
 
-/// `dnnl_primitive_attr_set_scales_mask`: f32 numbers.
+/// `dnnl_primitive_attr_set_scales_mask`: f32 values.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_attr_set_scales_mask(attr: InOut<'_, Attr>, arg: i32, mask: i32) -> Status {
     guard("dnnl_primitive_attr_set_scales_mask", || per(arg, mask, DataType::F32).scales(attr))
@@ -121,7 +121,7 @@ pub extern "C" fn dnnl_primitive_attr_set_scales(
     guard("dnnl_primitive_attr_set_scales", || Request { ndims, groups: Some(groups), dtype, ..per(arg, mask, DataType::F32) }.scales(attr))
 }
 
-/// `dnnl_primitive_attr_set_scales_v2`: perhaps a host scalar.
+/// `dnnl_primitive_attr_set_scales_v2`: a host scalar is allowed.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_attr_set_scales_v2(
     attr: InOut<'_, Attr>,
@@ -137,7 +137,7 @@ pub extern "C" fn dnnl_primitive_attr_set_scales_v2(
     })
 }
 
-/// `dnnl_primitive_attr_set_scales_v3`: perhaps computed by the primitive.
+/// `dnnl_primitive_attr_set_scales_v3`: the primitive may compute the scales (dynamic quantisation).
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_attr_set_scales_v3(
     attr: InOut<'_, Attr>,
@@ -155,7 +155,7 @@ pub extern "C" fn dnnl_primitive_attr_set_scales_v3(
     })
 }
 
-/// `dnnl_primitive_attr_set_zero_points_mask`: s32 numbers.
+/// `dnnl_primitive_attr_set_zero_points_mask`: s32 values.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_attr_set_zero_points_mask(attr: InOut<'_, Attr>, arg: i32, mask: i32) -> Status {
     guard("dnnl_primitive_attr_set_zero_points_mask", || per(arg, mask, DataType::S32).zero_points(attr))
@@ -176,7 +176,7 @@ pub extern "C" fn dnnl_primitive_attr_set_zero_points(
     })
 }
 
-/// `dnnl_primitive_attr_set_zero_points_v2`: perhaps a host scalar.
+/// `dnnl_primitive_attr_set_zero_points_v2`: a host scalar is allowed.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_attr_set_zero_points_v2(
     attr: InOut<'_, Attr>,

@@ -1,11 +1,11 @@
-//! Quantisation of recurrent networks: numbers that are known when the primitive is made.
+//! Quantisation parameters of recurrent networks, which are known when the primitive is created.
 
 use super::Attr;
 use crate::handle::{Array, In, InOut, Out};
 use crate::status::{Failure, Status, guard};
 use oxidnn_spec::Real;
 
-/// A mask and its scales, as the getters show them.
+/// A mask and its scales, as the getters return them.
 #[derive(Clone, Debug)]
 pub(super) struct Scales {
     mask: i32,
@@ -59,7 +59,7 @@ pub extern "C" fn dnnl_primitive_attr_set_rnn_weights_qparams(
     })
 }
 
-/// `dnnl_primitive_attr_get_rnn_weights_qparams`: the numbers live as long as the attributes.
+/// `dnnl_primitive_attr_get_rnn_weights_qparams`: the values are valid as long as the attributes.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_attr_get_rnn_weights_qparams(
     attr: In<'_, Attr>,
@@ -87,7 +87,7 @@ pub extern "C" fn dnnl_primitive_attr_set_rnn_weights_projection_qparams(
     })
 }
 
-/// `dnnl_primitive_attr_get_rnn_weights_projection_qparams`: the numbers live as long as the attributes.
+/// `dnnl_primitive_attr_get_rnn_weights_projection_qparams`: the values are valid as long as the attributes.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_attr_get_rnn_weights_projection_qparams(
     attr: In<'_, Attr>,
@@ -98,7 +98,7 @@ pub extern "C" fn dnnl_primitive_attr_get_rnn_weights_projection_qparams(
     guard("dnnl_primitive_attr_get_rnn_weights_projection_qparams", || show(&attr.get("attr")?.projection, count, mask, scales))
 }
 
-/// Most scales that a request may bring: more than any network has gates and channels.
+/// Limit on the scales of a request: more than any network has gates and channels.
 const MOST: i64 = 1 << 28;
 
 fn check(count: i64, mask: i32, scales: Array<'_, f32>) -> Result<(u32, Vec<Real>), Failure> {

@@ -12,7 +12,7 @@ use crate::values::value;
 use oxidnn_c_common::numbers::{CONV, DECONV, POOL};
 use oxidnn_spec::op::{Conv, ConvAlg, Deconv, Op, Pool, Prop};
 
-/// The tensors of a convolution, gradients in their places, and its window.
+/// The tensors of a convolution (or their gradients), and its window.
 struct Parts<'a> {
     src: In<'a, MemoryDesc>,
     weights: In<'a, MemoryDesc>,

@@ -22,7 +22,7 @@ pub(super) fn keep(problem: &Problem) -> Result<(), Failure> {
     types_of_reorders(&problem.op)
 }
 
-/// Fails where a caller asks for Winograd's algorithm and another one was chosen.
+/// Fails if a caller requests Winograd's algorithm and another one was chosen.
 ///
 /// # Errors
 /// `unimplemented`, as oneDNN returns.
@@ -38,7 +38,7 @@ pub(super) fn keep_algorithm(chosen: &PrimitiveDesc) -> Result<(), Failure> {
     Err(Failure::unimplemented("Winograd's algorithm for this convolution"))
 }
 
-/// Convolutions and inner products over no channels are empty sums, which are requests that contradict themselves to oneDNN.
+/// Convolutions and inner products over zero channels are empty sums, which oneDNN rejects as invalid.
 fn weights_have_numbers(op: &Op) -> Result<(), Failure> {
     let weights = match op {
         Op::Conv(x) => &x.weights,
@@ -77,8 +77,7 @@ fn scales_of_bytes(op: &Op, attr: &Attr) -> Result<(), Failure> {
     Err(Failure::unimplemented("scales of tensors that are not of 8-bit numbers"))
 }
 
-/// Scales of a product's result may differ by row and column, not by batch. A source of bytes has one scale a row; scales differ along K in
-/// groups only.
+/// Scales of a product's result may vary by row and column, not by batch. An 8-bit source has one scale per row; scales vary along K in groups only.
 fn scales_of_products(op: &Op, attr: &Attr) -> Result<(), Failure> {
     let Op::Matmul(product) = op else { return Ok(()) };
     let n = product.dst.dims().len();
@@ -106,7 +105,7 @@ fn symmetric_weights(op: &Op, attr: &Attr) -> Result<(), Failure> {
     if refused { Err(Failure::unimplemented("zero points of a convolution's weights")) } else { Ok(()) }
 }
 
-/// Types that a reorder makes of others.
+/// Supported conversions of reorders.
 const REORDERS: [(DataType, &[DataType]); 11] = {
     use DataType::*;
     [

@@ -1,4 +1,4 @@
-//! Making primitive descriptors: each function maps its arguments to one struct of the specification, and `Creation::make` does the rest.
+//! Creating primitive descriptors: each function translates its arguments to a struct of the specification, and `Creation::make` does the rest.
 //!
 //! Statuses follow oneDNN: a request that contradicts itself is `invalid_arguments`. Data types and attributes that an operation does not
 //! take are `unimplemented`; so is a backward pass whose hint lacks the workspace that it needs.
@@ -29,9 +29,9 @@ use oxidnn_spec::op::{Diff, Op, Prop};
 use oxidnn_spec::{self as spec, Arg, DataType, Dims, Error, PostOp, Problem, Tensor};
 use std::sync::Arc;
 
-/// The inputs of every creation, beside the operation.
+/// The inputs of every creation other than the operation.
 pub(crate) struct Creation<'a> {
-    /// Where the handle goes.
+    /// Receives the handle.
     pub(crate) pd: New<'a, PrimitiveDesc>,
     /// The engine.
     pub(crate) engine: In<'a, Engine>,
@@ -51,7 +51,7 @@ impl<'a> Creation<'a> {
         self.make_from(None.into(), op)
     }
 
-    /// The descriptor of `op`, whose source is on the engine `from`, where it is given.
+    /// The descriptor of `op`, whose source is on the engine `from`, if given.
     pub(crate) fn make_from(self, from: In<'a, Engine>, op: impl Into<Op>) -> Result<(), Failure> {
         let Creation { pd, engine, hint, attr } = self;
         pd.check("primitive_desc")?;
@@ -76,7 +76,7 @@ impl<'a> Creation<'a> {
     }
 }
 
-/// The problem, or the status that oneDNN gives for it.
+/// The problem, or the status that oneDNN returns for it.
 fn problem(op: Op, mut attr: spec::Attr) -> Result<Problem, Failure> {
     trim(&op, &mut attr);
     let problem = Problem::new(op.clone(), attr.clone()).map_err(|e| {
@@ -119,8 +119,7 @@ fn trim(op: &Op, attr: &mut spec::Attr) {
     }
 }
 
-/// Whether there is a type to sum up the products of the operands' types in. For others oneDNN says that the request is wrong, not that
-/// nobody does it.
+/// Whether there is an accumulation type for the operands' types. For others oneDNN returns `invalid_arguments`, not `unimplemented`.
 fn can_accumulate(op: &Op) -> bool {
     let [src, weights] = [Arg::SRC, Arg::WEIGHTS].map(|a| op.tensor(a).map(|t| t.dtype));
     let product = matches!(op, Op::Conv(_) | Op::Deconv(_) | Op::InnerProduct(_) | Op::Matmul(_));
@@ -138,7 +137,7 @@ fn is_attributes_fault(op: Op, attr: &spec::Attr) -> bool {
     !operand && !mask && Problem::new(op, spec::Attr::default()).is_ok()
 }
 
-/// A backward pass that needs a workspace wants a hint that gives it.
+/// A backward pass that needs a workspace must have a hint with one.
 fn check_hint(problem: &Problem, hint: Option<&PrimitiveDesc>) -> Result<(), Failure> {
     let Some(workspace) = problem.op.workspace().filter(|_| problem.op.prop().is_some_and(|p| !p.is_forward())) else { return Ok(()) };
     let given = hint.and_then(|h| h.runtime().workspace());
@@ -182,7 +181,7 @@ fn axis(number: i32) -> Result<usize, Failure> {
     usize::try_from(number).map_err(|_| Failure::invalid("axis", number, "no negative number"))
 }
 
-/// One number a spatial dimension of `tensor`, N x C x spatial.
+/// One value per spatial dimension of `tensor`, N x C x spatial.
 fn spatial(numbers: Array<'_, i64>, tensor: &Tensor, name: &str) -> Result<Dims, Failure> {
     let n = tensor.dims().len();
     if !(3..=5).contains(&n) {

@@ -101,7 +101,7 @@ pub extern "C" fn dnnl_group_normalization_backward_primitive_desc_create(
 /// The parameters of layer normalisation's functions for statistics and learnt parameters.
 struct Layer<'a> {
     stats: In<'a, MemoryDesc>,
-    /// Data types of scale and shift, and of their gradients; undefined where there are none.
+    /// Data types of scale and shift, and of their gradients; undefined if there are none.
     learnt: [i32; 2],
 }
 
@@ -124,7 +124,7 @@ fn beside(src: &Tensor) -> Option<Tensor> {
 }
 
 impl Layer<'_> {
-    /// Fills the tensors of `op` whose description is not the usual one: statistics in a layout of the caller's, parameters of a small type.
+    /// Sets the tensors of `op` that differ from the defaults: statistics in the caller's layout, parameters of a narrow type.
     fn complete(&self, op: LayerNorm) -> Result<LayerNorm, Failure> {
         let stats = self.stats.optional_tensor("stat_desc")?.filter(|t| !t.layout.is_any()).or_else(|| beside(&op.src));
         let kept = op.prop != Prop::ForwardInference || op.flags.use_global_stats;

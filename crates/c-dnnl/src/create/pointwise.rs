@@ -12,7 +12,7 @@ use oxidnn_c_common::numbers::{BINARY, ELTWISE, REDUCTION, RESAMPLING, SOFTMAX};
 use oxidnn_spec::op::{Binary, Eltwise, EltwiseAlg, Prelu, Prop, Reduction, Resampling, Shuffle, Softmax};
 use oxidnn_spec::{DataType, Dims, Real, Tensor};
 
-/// Of functions that make no sense for a type: integers have three functions, rounding is of f32.
+/// Refuses functions that a type does not have: integers have three functions, rounding is for f32.
 fn check_eltwise(alg: EltwiseAlg, dtype: DataType) -> Result<(), Failure> {
     let integer = matches!(dtype, DataType::S32 | DataType::S8 | DataType::U8);
     let fits = match alg {
@@ -44,7 +44,7 @@ pub extern "C" fn dnnl_eltwise_forward_primitive_desc_create(
     })
 }
 
-/// `dnnl_eltwise_backward_primitive_desc_create`: `data` is the source, or the destination for the functions that use it.
+/// `dnnl_eltwise_backward_primitive_desc_create`: `data` is the source, or the destination for functions that use it.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_eltwise_backward_primitive_desc_create(
     pd: New<'_, PrimitiveDesc>,
@@ -266,7 +266,7 @@ pub extern "C" fn dnnl_reduction_primitive_desc_create(
     })
 }
 
-/// `dnnl_resampling_forward_primitive_desc_create`: factors, a destination, or both.
+/// `dnnl_resampling_forward_primitive_desc_create`: with factors, a destination, or both.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_resampling_forward_primitive_desc_create(
     pd: New<'_, PrimitiveDesc>,
@@ -309,7 +309,7 @@ pub extern "C" fn dnnl_resampling_backward_primitive_desc_create(
     })
 }
 
-/// One factor a spatial dimension; none where the sizes say them.
+/// One factor per spatial dimension; none if the sizes determine them.
 fn spatial_factors(factors: Array<'_, f32>, src: &Tensor) -> Result<Vec<Real>, Failure> {
     if factors.is_null() {
         return Ok(Vec::new());
@@ -321,7 +321,7 @@ fn spatial_factors(factors: Array<'_, f32>, src: &Tensor) -> Result<Vec<Real>, F
     Ok(factors.slice("factors", n - 2)?.iter().copied().map(Real::new).collect())
 }
 
-/// The destination that the factors make of a source.
+/// The destination that follows from a source and the factors.
 fn resampled(src: &Tensor, factors: &[Real]) -> Result<Tensor, Failure> {
     if factors.is_empty() {
         return Err(Failure::null("dst_desc"));

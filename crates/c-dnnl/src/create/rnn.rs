@@ -1,4 +1,4 @@
-//! Recurrent networks: a pair of functions a cell, with the tensors in the same order.
+//! Recurrent networks: a forward and a backward function per cell, with the tensors in the same order.
 
 use super::{Creation, allowed};
 use crate::attr::Attr;
@@ -12,7 +12,7 @@ use oxidnn_c_common::numbers::{ACTIVATION, DIRECTION};
 use oxidnn_spec::op::{Prop, Rnn, RnnActivation, RnnCell, RnnDiff};
 use oxidnn_spec::{Real, Tensor};
 
-/// The flag by which gradients of weights overwrite the old values; other bits do not count.
+/// The flag that makes weight gradients overwrite the old values; other bits are ignored.
 const OVERWRITE: u32 = 1;
 
 /// The descriptor of an absent tensor.

@@ -10,7 +10,7 @@ use crate::status::{Failure, Status, guard};
 use oxidnn_spec::op::{Concat, Reorder, Sum};
 use oxidnn_spec::{Real, Tensor};
 
-/// `dnnl_concat_primitive_desc_create`: without a destination, the implementation's choice.
+/// `dnnl_concat_primitive_desc_create`: without a destination, the implementation chooses it.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_concat_primitive_desc_create(
     pd: New<'_, PrimitiveDesc>,
@@ -31,7 +31,7 @@ pub extern "C" fn dnnl_concat_primitive_desc_create(
     })
 }
 
-/// `dnnl_sum_primitive_desc_create`: without a destination, the implementation's choice.
+/// `dnnl_sum_primitive_desc_create`: without a destination, the implementation chooses it.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_sum_primitive_desc_create(
     pd: New<'_, PrimitiveDesc>,

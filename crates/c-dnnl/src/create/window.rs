@@ -6,14 +6,14 @@ use crate::status::Failure;
 use oxidnn_spec::op::Window;
 use oxidnn_spec::{Dims, Tensor};
 
-/// C's parameters of a window, one number a spatial dimension.
+/// C's parameters of a window, one value per spatial dimension.
 #[derive(Clone, Copy)]
 pub(super) struct Sizes<'a> {
     pub(super) strides: Array<'a, i64>,
     /// Null for a dense kernel.
     pub(super) dilations: Array<'a, i64>,
     pub(super) padding_l: Array<'a, i64>,
-    /// Null where it is that before.
+    /// Null if it equals the padding before.
     pub(super) padding_r: Array<'a, i64>,
 }
 

@@ -1,4 +1,4 @@
-//! Allocators of the caller's, and engines that use them.
+//! The caller's allocators, and engines that use them.
 
 use super::engine_kind;
 use crate::engine::Engine;
@@ -27,17 +27,17 @@ impl Shared for Allocator {
     }
 }
 
-/// Memory from an engine: of its allocator where it has one, else the library's own.
+/// Memory of an engine: from its allocator if it has one, else from the library.
 #[derive(Debug)]
 pub(super) enum Block {
-    /// A block from a caller's function, and the function that takes it back.
+    /// A block from the caller's function, and the function that frees it.
     Lent(Data, Deallocate),
     /// The library's own.
     Owned(Allocation),
 }
 
 impl Block {
-    /// `bytes` from an engine.
+    /// Allocates `bytes` for an engine.
     ///
     /// # Errors
     /// `out_of_memory`.
@@ -48,7 +48,7 @@ impl Block {
         }
     }
 
-    /// `bytes` of an engine's allocator; `None` where it has none.
+    /// Allocates `bytes` from an engine's allocator; `None` if it has none.
     ///
     /// # Errors
     /// `out_of_memory`.
@@ -78,7 +78,7 @@ impl Drop for Block {
     }
 }
 
-/// `dnnl_graph_allocator_create`: the caller's functions, or the library's own where one of them is absent.
+/// `dnnl_graph_allocator_create`: the library's functions are used if one of the caller's is null.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_graph_allocator_create(
     allocator: New<'_, Allocator>,
@@ -91,7 +91,7 @@ pub extern "C" fn dnnl_graph_allocator_create(
     })
 }
 
-/// `dnnl_graph_allocator_destroy`: the one function of its kind that refuses a null.
+/// `dnnl_graph_allocator_destroy`: the only destroy function that refuses null.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_graph_allocator_destroy(allocator: Handle<Allocator>) -> Status {
     guard("dnnl_graph_allocator_destroy", || {

@@ -29,14 +29,14 @@ struct Ready {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct InPlacePair {
-    /// Number of an input.
+    /// Id of an input.
     pub input_id: usize,
-    /// Number of the output that may be in its place.
+    /// Id of the output that may share its memory.
     pub output_id: usize,
 }
 
 impl CompiledPartition {
-    /// Puts ready code in.
+    /// Sets the compiled code.
     pub(super) fn fill(&mut self, engine: Arc<Engine>, code: graph::CompiledPartition) {
         let in_place = code.in_place().iter().map(|&(input_id, output_id)| InPlacePair { input_id, output_id }).collect();
         self.0 = Some(Ready { engine, code, in_place });
@@ -48,7 +48,7 @@ impl CompiledPartition {
 }
 
 impl Ready {
-    /// Memory for a port: the tensor with its number.
+    /// Memory for a port: the tensor with its id.
     fn bind<'t>(&self, port: &graph::LogicalTensor, tensors: &[In<'t, Tensor>]) -> Result<Seen<'t>, Failure> {
         for tensor in tensors {
             let tensor = tensor.get("tensor")?;
@@ -60,7 +60,7 @@ impl Ready {
         Err(Failure::invalid("tensors", "none", format_args!("one with the number {}", port.id)))
     }
 
-    /// Scratch of the engine's allocator, where the engine has one and scratch is needed.
+    /// Scratch from the engine's allocator, if the engine has one and scratch is needed.
     fn scratch(&self) -> Result<Option<(Block, Memory<'static>)>, Failure> {
         let bytes = self.code.scratch_bytes();
         let Some(block) = (if bytes > 0 { Block::lent(&self.engine, bytes)? } else { None }) else { return Ok(None) };
@@ -80,7 +80,7 @@ impl Ready {
             None => {
                 let own = self.scratch()?;
                 let result = self.code.execute(stream.runtime(), &inputs, &outputs, own.as_ref().map(|s| &s.1));
-                // The caller's allocator gets the block back when the work that uses it is done.
+                // The block is freed when the work that uses it is done.
                 own.as_ref().map_or(Ok(()), |(_, memory)| memory.wait())?;
                 result?;
             }
@@ -89,7 +89,7 @@ impl Ready {
     }
 }
 
-/// `dnnl_graph_compiled_partition_create`: empty, for a partition to be compiled into.
+/// `dnnl_graph_compiled_partition_create`: creates an empty object; a partition is compiled into it later.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_graph_compiled_partition_create(compiled: New<'_, CompiledPartition>, partition: In<'_, Partition>) -> Status {
     guard("dnnl_graph_compiled_partition_create", || {
@@ -154,7 +154,7 @@ pub extern "C" fn dnnl_graph_compiled_partition_query_logical_tensor(
     })
 }
 
-/// `dnnl_graph_compiled_partition_get_inplace_ports`: the array lives as long as the compiled partition.
+/// `dnnl_graph_compiled_partition_get_inplace_ports`: the array is valid as long as the compiled partition.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_graph_compiled_partition_get_inplace_ports(
     compiled: In<'_, CompiledPartition>,
@@ -171,7 +171,7 @@ pub extern "C" fn dnnl_graph_compiled_partition_get_inplace_ports(
     })
 }
 
-/// `dnnl_graph_compiled_partition_get_scratchpad_logical_tensor`: bytes, in a tensor that no port is.
+/// `dnnl_graph_compiled_partition_get_scratchpad_logical_tensor`: a tensor of bytes, whose id no port has.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_graph_compiled_partition_get_scratchpad_logical_tensor(
     compiled: In<'_, CompiledPartition>,

@@ -1,4 +1,4 @@
-//! `dnnl_graph_logical_tensor_t`: a record that C programs make, copy and read themselves.
+//! `dnnl_graph_logical_tensor_t`: a struct that C programs create, copy and read themselves.
 
 use crate::handle::{Array, In, Out};
 use crate::status::{Failure, Status, guard};
@@ -10,11 +10,11 @@ use oxidnn_spec::{Dims, MAX_NDIMS};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct LogicalTensor {
-    /// The name of the tensor.
+    /// The tensor's id.
     pub id: usize,
-    /// Number of dimensions; -1 where not known.
+    /// Number of dimensions; -1 if unknown.
     pub ndims: i32,
-    /// Sizes, [`UNKNOWN`] where not known.
+    /// Sizes, [`UNKNOWN`] if unknown.
     pub dims: [i64; MAX_NDIMS],
     /// `dnnl_data_type_t`.
     pub data_type: i32,
@@ -22,7 +22,7 @@ pub struct LogicalTensor {
     pub property: i32,
     /// `dnnl_graph_layout_type_t`.
     pub layout_type: i32,
-    /// Strides; of an opaque layout its number, in the first place.
+    /// Strides; for an opaque layout, its id in the first element.
     pub layout: [i64; MAX_NDIMS],
 }
 
@@ -37,7 +37,7 @@ impl LogicalTensor {
     /// The contents of the record.
     ///
     /// # Errors
-    /// `invalid_arguments` for numbers that mean nothing.
+    /// `invalid_arguments` for invalid values.
     pub fn graph(&self) -> Result<graph::LogicalTensor, Failure> {
         let rank = usize::try_from(self.ndims).ok();
         if rank.is_some_and(|r| r > MAX_NDIMS) {
@@ -61,7 +61,7 @@ impl LogicalTensor {
         Ok(graph::LogicalTensor { id: self.id, dtype, dims: list(&self.dims), strides: strides.unwrap_or_default(), layout, property })
     }
 
-    /// A record of a number and sizes, everything else unknown.
+    /// A record with an id and sizes, everything else unknown.
     fn bare(id: usize, ndims: i32, data_type: i32, layout_type: i32, property: i32) -> Result<LogicalTensor, Failure> {
         if ndims > MAX_NDIMS as i32 {
             return Err(Failure::invalid("ndims", ndims, "at most 12"));
@@ -110,7 +110,7 @@ impl From<&graph::LogicalTensor> for LogicalTensor {
 /// The records of a list of pointers to them.
 ///
 /// # Errors
-/// `invalid_arguments` for a null among them, and records that mean nothing.
+/// `invalid_arguments` for a null pointer in the list, and for invalid records.
 pub(super) fn list(name: &str, tensors: Array<'_, In<'_, LogicalTensor>>, count: usize) -> Result<Vec<graph::LogicalTensor>, Failure> {
     tensors.slice(name, count)?.iter().map(|lt| lt.get(name)?.graph()).collect()
 }
@@ -130,7 +130,7 @@ pub extern "C" fn dnnl_graph_logical_tensor_init(
     })
 }
 
-/// The first `ndims` numbers of an array that need not be there where there are none.
+/// The first `ndims` elements of an array, which may be null if `ndims` is 0.
 fn sizes<'a>(name: &str, array: Array<'a, i64>, ndims: i32) -> Result<&'a [i64], Failure> {
     let n = usize::try_from(ndims).ok().filter(|n| *n <= MAX_NDIMS);
     array.slice(name, n.ok_or_else(|| Failure::invalid("ndims", ndims, "0 to 12"))?)
@@ -182,7 +182,7 @@ pub extern "C" fn dnnl_graph_logical_tensor_init_with_strides(
     })
 }
 
-/// `dnnl_graph_logical_tensor_get_mem_size`: all ones where it is not known.
+/// `dnnl_graph_logical_tensor_get_mem_size`: all ones if unknown.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_graph_logical_tensor_get_mem_size(logical_tensor: In<'_, LogicalTensor>, size: Out<'_, usize>) -> Status {
     guard("dnnl_graph_logical_tensor_get_mem_size", || {
@@ -190,7 +190,7 @@ pub extern "C" fn dnnl_graph_logical_tensor_get_mem_size(logical_tensor: In<'_, 
     })
 }
 
-/// `dnnl_graph_logical_tensor_is_equal`: in everything, the number included.
+/// `dnnl_graph_logical_tensor_is_equal`: compares everything, the id included.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_graph_logical_tensor_is_equal(
     first: In<'_, LogicalTensor>,

@@ -44,7 +44,7 @@ pub struct Graph(graph::Graph);
 
 impl Owned for Graph {}
 
-/// The kind of engines of a graph; only the CPU has engines here.
+/// The engine kind of a graph; only CPU engines support graphs here.
 fn engine_kind(kind: i32) -> EngineKind {
     if kind == numbers::CPU { EngineKind::Cpu } else { EngineKind::Gpu }
 }
@@ -86,7 +86,7 @@ pub extern "C" fn dnnl_graph_graph_set_fpmath_mode(graph: InOut<'_, Graph>, mode
     guard("dnnl_graph_graph_set_fpmath_mode", || Ok(graph.get("graph")?.0.set_fpmath(fpmath(mode, apply_to_int != 0)?)?))
 }
 
-/// `dnnl_graph_graph_get_fpmath_mode`: of a graph that is still open.
+/// `dnnl_graph_graph_get_fpmath_mode`: only of a graph that is not finalised.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_graph_graph_get_fpmath_mode(graph: In<'_, Graph>, mode: Out<'_, i32>, apply_to_int: Out<'_, i32>) -> Status {
     guard("dnnl_graph_graph_get_fpmath_mode", || {
@@ -100,7 +100,7 @@ pub extern "C" fn dnnl_graph_graph_get_fpmath_mode(graph: In<'_, Graph>, mode: O
     })
 }
 
-/// The operation, unless it is of f64, which operations of the specification never are.
+/// The operation, unless it is f64, which the specification's operations do not support.
 fn specified(op: &graph::Op) -> Result<&graph::Op, graph::Error> {
     let typed = !matches!(op.kind, graph::OpKind::End | graph::OpKind::Wildcard);
     match op.inputs.iter().chain(&op.outputs).find(|lt| typed && lt.dtype == Some(DataType::F64)) {
@@ -127,7 +127,7 @@ pub extern "C" fn dnnl_graph_graph_is_finalized(graph: In<'_, Graph>, finalized:
     guard("dnnl_graph_graph_is_finalized", || finalized.set("finalized", u8::from(graph.get("graph")?.0.is_finalized())))
 }
 
-/// `dnnl_graph_graph_filter`: with the policy `debug` each operation is a partition.
+/// `dnnl_graph_graph_filter`: with the policy `debug` each operation becomes a partition.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_graph_graph_filter(graph: InOut<'_, Graph>, policy: i32) -> Status {
     let policy = if policy == DEBUG { graph::Policy::Debug } else { graph::Policy::Fusion };

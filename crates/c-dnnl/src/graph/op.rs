@@ -68,7 +68,7 @@ fn attribute(number: i32) -> Result<AttrId, Failure> {
     AttrId::from_number(number).ok_or_else(|| Failure::invalid("name", number, "an attribute"))
 }
 
-/// The numbers of an attribute: one of a scalar, whatever the length says.
+/// The values of an attribute: one for a scalar, whatever the length says.
 fn values<'a, T>(id: AttrId, value: Array<'a, T>, len: usize) -> Result<&'a [T], Failure> {
     if value.is_null() {
         return Err(Failure::null("value"));
@@ -109,7 +109,7 @@ pub extern "C" fn dnnl_graph_op_set_attr_bool(op: InOut<'_, Op>, name: i32, valu
     })
 }
 
-/// `dnnl_graph_op_set_attr_str`: the whole text. The length is that of the text for some callers and 1, a number of texts, for others.
+/// `dnnl_graph_op_set_attr_str`: the whole string. Some callers pass its length, others 1, the number of strings.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_graph_op_set_attr_str(op: InOut<'_, Op>, name: i32, value: Text<'_>, len: usize) -> Status {
     guard("dnnl_graph_op_set_attr_str", || {

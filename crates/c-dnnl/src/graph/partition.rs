@@ -135,7 +135,7 @@ pub extern "C" fn dnnl_graph_partition_get_output_ports(
     })
 }
 
-/// `dnnl_graph_partition_is_supported`: why not is said when it is compiled all the same.
+/// `dnnl_graph_partition_is_supported`: compiling an unsupported partition reports the reason.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_graph_partition_is_supported(partition: In<'_, Partition>, supported: Out<'_, u8>) -> Status {
     guard("dnnl_graph_partition_is_supported", || {

@@ -14,9 +14,9 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Tensor {
     tensor: graph::LogicalTensor,
-    /// None for a number on the host.
+    /// `None` for a host scalar.
     engine: Option<Arc<Engine>>,
-    /// As the logical tensor describes it; none where that does not know its size.
+    /// As the logical tensor describes it; `None` if its size is unknown.
     memory: Option<Memory<'static>>,
     data: Data,
     /// The owner of the data, if the library allocated it.
@@ -25,11 +25,11 @@ pub struct Tensor {
 
 impl Owned for Tensor {}
 
-/// A tensor's memory as a port of a compiled partition sees it.
+/// A tensor's memory as a port of a compiled partition needs it.
 pub(super) enum Seen<'t> {
-    /// As the tensor does.
+    /// With the tensor's own description.
     Same(&'t Memory<'static>),
-    /// In another way.
+    /// With another description.
     Other(Memory<'static>),
 }
 
@@ -62,7 +62,7 @@ impl Tensor {
         Ok(made)
     }
 
-    /// One number, copied.
+    /// A scalar, copied.
     fn scalar(tensor: graph::LogicalTensor, value: Data) -> Result<Tensor, Failure> {
         if tensor.property != Property::HostScalar {
             return Err(Failure::invalid("logical_tensor", "one of an engine", "a host scalar"));
@@ -85,7 +85,7 @@ impl Tensor {
         Ok(Tensor { tensor, engine: None, memory: Some(memory), data: value, block: None })
     }
 
-    /// Its number.
+    /// Its id.
     pub(super) fn id(&self) -> usize {
         self.tensor.id
     }
@@ -103,10 +103,10 @@ impl Tensor {
         })
     }
 
-    /// Its memory as it is.
+    /// Its memory with its own description.
     ///
     /// # Errors
-    /// `invalid_arguments` where its size is not known.
+    /// `invalid_arguments` if its size is unknown.
     pub(super) fn memory(&self) -> Result<&Memory<'static>, Failure> {
         self.memory.as_ref().ok_or_else(|| Failure::invalid("tensor", "one of unknown size", "one whose logical tensor is known"))
     }
@@ -145,7 +145,7 @@ pub extern "C" fn dnnl_graph_tensor_destroy(tensor: Handle<Tensor>) -> Status {
     })
 }
 
-/// `dnnl_graph_tensor_get_data_handle`: null of a number on the host.
+/// `dnnl_graph_tensor_get_data_handle`: null for a host scalar.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_graph_tensor_get_data_handle(tensor: In<'_, Tensor>, data: Out<'_, *mut u8>) -> Status {
     guard("dnnl_graph_tensor_get_data_handle", || {
@@ -155,7 +155,7 @@ pub extern "C" fn dnnl_graph_tensor_get_data_handle(tensor: In<'_, Tensor>, data
     })
 }
 
-/// `dnnl_graph_tensor_set_data_handle`: not of a number on the host.
+/// `dnnl_graph_tensor_set_data_handle`: not for a host scalar.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_graph_tensor_set_data_handle(tensor: InOut<'_, Tensor>, data: Data) -> Status {
     guard("dnnl_graph_tensor_set_data_handle", || {
@@ -172,7 +172,7 @@ pub extern "C" fn dnnl_graph_tensor_set_data_handle(tensor: InOut<'_, Tensor>, d
     })
 }
 
-/// `dnnl_graph_tensor_get_engine`: null of a number on the host.
+/// `dnnl_graph_tensor_get_engine`: null for a host scalar.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_graph_tensor_get_engine(tensor: In<'_, Tensor>, engine: New<'_, Engine>) -> Status {
     guard("dnnl_graph_tensor_get_engine", || match &tensor.get("tensor")?.engine {

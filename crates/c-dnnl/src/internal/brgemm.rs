@@ -1,6 +1,6 @@
-//! oneDNN's internal kernels of products, by the names that its benchdnn links with. Their arguments are C++ structures whose layout is no
-//! interface, so none is read or written here: functions that make a kernel return `unimplemented`, and the others have nothing to do.
-//! Programs that want such kernels have `dnnl_brgemm_*` of the public headers ([`crate::ukernel`]).
+//! oneDNN's internal BRGEMM kernels, by the names that its benchdnn links with. Their arguments are C++ structures without a stable layout, so none is
+//! read or written here: functions that create a kernel return `unimplemented`, and the others do nothing. For such kernels use `dnnl_brgemm_*` of
+//! the public headers ([`crate::ukernel`]).
 
 use crate::status::{Failure, Status, guard};
 
@@ -8,7 +8,7 @@ fn refuse(function: &'static str) -> Status {
     guard(function, || Err(Failure::unimplemented("internal kernels of oneDNN; use dnnl_brgemm_create")))
 }
 
-/// Constructor of a description of options, whose fields the caller sets.
+/// Constructor of an options structure, whose fields the caller sets.
 #[unsafe(export_name = "_ZN4dnnl4impl3cpu3x6413brgemm_attr_tC1Ev")]
 pub extern "C" fn attr() {}
 
@@ -16,7 +16,7 @@ pub extern "C" fn attr() {}
 #[unsafe(export_name = "_ZN4dnnl4impl3cpu3x6413brgemm_attr_tC2Ev")]
 pub extern "C" fn attr_base() {}
 
-/// Destructor of a description: nothing was made for it.
+/// Destructor of a descriptor: there is nothing to free.
 #[unsafe(export_name = "_ZN4dnnl4impl3cpu3x6413brgemm_desc_tD1Ev")]
 pub extern "C" fn desc_drop() {}
 

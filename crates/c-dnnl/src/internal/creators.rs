@@ -1,4 +1,4 @@
-//! Creators of attention and of the gated perceptron, which oneDNN's CPU engine exports and does not implement.
+//! Creators of attention and of the gated MLP, which oneDNN's CPU engine exports but does not implement.
 #![allow(clippy::too_many_arguments, reason = "the functions have the parameters that oneDNN gave them")]
 
 use crate::handle::Data;

@@ -29,7 +29,7 @@ fn half(dtype: DataType, bits: u16) -> f64 {
     decode(dtype, bits.into())
 }
 
-/// Converts one element to another; returns true, since it always can.
+/// Converts one element to another type; always returns true.
 fn convert([from, to]: [DataType; 2], src: Data, dst: Data) -> bool {
     assign(to, dst, value(from, src));
     true

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 #[cfg(test)]
 mod tests;
 
-/// Whether instructions for numbers of the type exist, or none are needed.
+/// Whether the processor has instructions for the type, or needs none.
 fn supports(dtype: DataType) -> bool {
     match dtype {
         DataType::F64 | DataType::F4E2m1 | DataType::F4E3m0 => false,
@@ -39,7 +39,7 @@ pub extern "C" fn has_training_support(data_type: i32) -> bool {
     }
 }
 
-/// `platform::s8s8_weights_scale_factor`: the factor of weights by which sums of byte products do not saturate on the way.
+/// `platform::s8s8_weights_scale_factor`: the factor applied to weights so that sums of 8-bit products do not saturate.
 #[unsafe(export_name = "_ZN4dnnl4impl3cpu8platform25s8s8_weights_scale_factorEv")]
 pub extern "C" fn s8s8_weights_scale_factor() -> f32 {
     if has_any(&[sets::AVX512_CORE_VNNI, sets::AVX2_VNNI]) { 1.0 } else { 0.5 }
@@ -63,7 +63,7 @@ pub extern "C" fn num_cores() -> u32 {
     u32::try_from(threads::default_threads()).unwrap_or(u32::MAX)
 }
 
-/// `platform::get_per_core_cache_size`: a core's share of the cache of a level in bytes; 0 if there is no such level.
+/// `platform::get_per_core_cache_size`: a core's share of a level's cache in bytes; 0 if there is no such level.
 #[unsafe(export_name = "_ZN4dnnl4impl3cpu8platform23get_per_core_cache_sizeEi")]
 pub extern "C" fn per_core_cache_size(level: i32) -> u32 {
     static LEVELS: OnceLock<[u32; 4]> = OnceLock::new();
@@ -71,7 +71,7 @@ pub extern "C" fn per_core_cache_size(level: i32) -> u32 {
     usize::try_from(level).ok().and_then(|level| levels.get(level)).copied().unwrap_or(0)
 }
 
-/// Bytes for one core of the data cache of a level that the system tells about, 0 where it does not.
+/// A core's share in bytes of a level's data cache, according to the system; 0 if unknown.
 fn read_cache(folder: &Path, level: u32) -> u32 {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let of_level = entries.filter_map(|entry| {
@@ -92,7 +92,7 @@ fn sharers(list: &str) -> u32 {
     list.split(',').filter_map(range).sum()
 }
 
-/// `get_max_cpu_isa_mask`: the instruction sets that may be used; a soft question leaves the limit open.
+/// `get_max_cpu_isa_mask`: the usable instruction sets; a `soft` query does not make the limit final.
 #[unsafe(export_name = "_ZN4dnnl4impl3cpu3x6420get_max_cpu_isa_maskEb")]
 pub extern "C" fn max_cpu_isa_mask(soft: bool) -> u32 {
     isa::max_bits(!soft)

@@ -8,7 +8,7 @@ use crate::status::{Failure, Status, guard};
 use crate::stream::Stream;
 use oxidnn_runtime::{Allocation, fork};
 
-/// The host's copy of a buffer that is mapped.
+/// The host's copy of a mapped buffer.
 #[derive(Debug)]
 pub struct Copy {
     index: usize,
@@ -39,7 +39,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Where the host finds buffer `index`, when work on it is done: null where it has no bytes.
+    /// The host address of buffer `index`, after waiting for work on it; null if it is empty.
     fn mapped(&self, index: i32) -> Result<*mut u8, Failure> {
         self.runtime.wait()?;
         if self.engine.is_none() && index == 0 {
@@ -90,13 +90,13 @@ pub extern "C" fn dnnl_memory_get_data_handle(memory: In<'_, Memory>, handle: Ou
     guard("dnnl_memory_get_data_handle", || get(memory, handle, 0))
 }
 
-/// `dnnl_memory_get_data_handle_v2`: of one buffer.
+/// `dnnl_memory_get_data_handle_v2`: for one buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_memory_get_data_handle_v2(memory: In<'_, Memory>, handle: Out<'_, *mut u8>, index: i32) -> Status {
     guard("dnnl_memory_get_data_handle_v2", || get(memory, handle, index))
 }
 
-/// No memory has a null address.
+/// A null memory has a null address.
 fn get(memory: In<'_, Memory>, handle: Out<'_, *mut u8>, index: i32) -> Result<(), Failure> {
     let address = match memory.optional() {
         Some(m) => m.handle(index)?.address(),
@@ -111,7 +111,7 @@ pub extern "C" fn dnnl_memory_set_data_handle(memory: InOut<'_, Memory>, handle:
     guard("dnnl_memory_set_data_handle", || memory.get("memory")?.set_handle(0, handle))
 }
 
-/// `dnnl_memory_set_data_handle_v2`: of one buffer.
+/// `dnnl_memory_set_data_handle_v2`: for one buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_memory_set_data_handle_v2(memory: InOut<'_, Memory>, handle: Data, index: i32) -> Status {
     guard("dnnl_memory_set_data_handle_v2", || memory.get("memory")?.set_handle(index, handle))
@@ -123,7 +123,7 @@ pub extern "C" fn dnnl_memory_map_data(memory: In<'_, Memory>, mapped: Out<'_, *
     guard("dnnl_memory_map_data", || mapped.set("mapped_ptr", memory.get("memory")?.mapped(0)?))
 }
 
-/// `dnnl_memory_map_data_v2`: of one buffer.
+/// `dnnl_memory_map_data_v2`: for one buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_memory_map_data_v2(memory: In<'_, Memory>, mapped: Out<'_, *mut u8>, index: i32) -> Status {
     guard("dnnl_memory_map_data_v2", || mapped.set("mapped_ptr", memory.get("memory")?.mapped(index)?))

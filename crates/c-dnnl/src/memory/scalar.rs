@@ -1,4 +1,4 @@
-//! Host scalars: memory of one number, which needs no engine.
+//! Host scalars: memory of one value, without an engine.
 
 use super::Memory;
 use crate::handle::{Data, In, InOut, New};
@@ -8,10 +8,10 @@ use oxidnn_runtime as runtime;
 use oxidnn_spec::{DataType, Format};
 use std::sync::Mutex;
 
-/// Bytes of the largest number.
+/// Bytes of the largest type.
 const LARGEST: usize = 8;
 
-/// The bytes of one number of type `dtype` at `value`.
+/// The bytes of one value of type `dtype` at `value`.
 fn number(dtype: DataType, value: Data, bytes: &mut [u8; LARGEST]) -> Result<&[u8], Failure> {
     let bytes = &mut bytes[..dtype.bytes(1).unwrap_or(0)];
     value.read("value", bytes)?;

@@ -1,4 +1,4 @@
-//! Making memory descriptors: from strides, tags, encodings and blobs.
+//! Creating memory descriptors: from strides, tags, encodings and blobs.
 
 use super::{MemoryDesc, data_type, record};
 use crate::debug::load_names;
@@ -37,7 +37,7 @@ pub extern "C" fn dnnl_memory_desc_create_with_strides(
     })
 }
 
-/// The record of a tensor with the layout that `tag` names; `undef` and no dimensions describe nothing.
+/// The record of a tensor with the layout `tag`; `undef` and no dimensions give the empty descriptor.
 fn with_tag(ndims: i32, sizes: Array<'_, i64>, dtype: i32, tag: &str) -> Result<MemoryDesc, Failure> {
     if ndims == 0 || tag == "undef" {
         return Ok(MemoryDesc::ZERO);
@@ -47,7 +47,7 @@ fn with_tag(ndims: i32, sizes: Array<'_, i64>, dtype: i32, tag: &str) -> Result<
     sound(&tensor)
 }
 
-/// The record of a tensor just made, if its sizes and strides agree and no byte of a 4-bit type belongs to two rows.
+/// The record of a new tensor, if sizes and strides are consistent and no byte of a 4-bit type belongs to two rows.
 fn sound(tensor: &Tensor) -> Result<MemoryDesc, Failure> {
     tensor.layout.check()?;
     let is_cut = |(&size, &stride): (&i64, &i64)| size != 1 && stride > 1 && stride % 2 == 1;
@@ -59,7 +59,7 @@ fn sound(tensor: &Tensor) -> Result<MemoryDesc, Failure> {
     Ok(record(tensor))
 }
 
-/// As [`with_tag`], by the tag's number.
+/// As [`with_tag`], by the tag's enumerator.
 fn with_tag_number(ndims: i32, sizes: Array<'_, i64>, dtype: i32, tag: i32) -> Result<MemoryDesc, Failure> {
     load_names();
     let letters = if tag == numbers::TAG_UNDEF || ndims == 0 { Some("undef") } else { names::tag(tag) };
@@ -81,7 +81,7 @@ pub extern "C" fn dnnl_memory_desc_create_with_tag(
     })
 }
 
-/// `dnnl_memory_desc_create_with_string_tag`: any legal tag, whether it has a number or not. Test programs link against it.
+/// `dnnl_memory_desc_create_with_string_tag`: any valid tag, with or without an enumerator. Test programs link against it.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_memory_desc_create_with_string_tag(
     desc: New<'_, MemoryDesc>,
@@ -102,7 +102,7 @@ pub extern "C" fn memory_desc_init_by_tag(desc: Out<'_, MemoryDesc>, ndims: i32,
     guard("memory_desc_init_by_tag", || desc.set("memory_desc", with_tag_number(ndims, sizes, dtype, tag)?))
 }
 
-/// `dnnl::impl::glob_zero_md`: the descriptor of nothing, which test programs refer to.
+/// `dnnl::impl::glob_zero_md`: the empty descriptor, which test programs refer to.
 #[unsafe(export_name = "_ZN4dnnl4impl12glob_zero_mdE")]
 pub static GLOB_ZERO_MD: MemoryDesc = MemoryDesc::ZERO;
 

@@ -1,4 +1,4 @@
-//! Descriptors made of others: parts, other dimensions, dimensions in another order; equality.
+//! Derived descriptors: submemory, reshape, permuted axes; equality.
 
 use super::{MemoryDesc, create::dims, record, tensor};
 use crate::handle::{Array, In, New};
@@ -6,7 +6,7 @@ use crate::status::{Failure, Status, guard, guard_value};
 use oxidnn_c_common::records::format_kind;
 use oxidnn_spec::{Layout, Tensor};
 
-/// The record of the tensor of `desc` with the layout that `change` makes of its own.
+/// The record of the tensor of `desc` with its layout changed by `change`.
 fn changed(desc: In<'_, MemoryDesc>, change: impl FnOnce(&Layout) -> Result<Layout, Failure>) -> Result<MemoryDesc, Failure> {
     let Tensor { dtype, layout } = desc.tensor("parent_memory_desc")?;
     Ok(record(&Tensor { dtype, layout: change(&layout)? }))
@@ -67,7 +67,7 @@ pub extern "C" fn dnnl_memory_desc_permute_axes(
     })
 }
 
-/// `dnnl_memory_desc_equal`: 1 where both describe the same tensor.
+/// `dnnl_memory_desc_equal`: 1 if both describe the same tensor.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_memory_desc_equal(left: In<'_, MemoryDesc>, right: In<'_, MemoryDesc>) -> i32 {
     guard_value("dnnl_memory_desc_equal", 0, || {
@@ -78,7 +78,7 @@ pub extern "C" fn dnnl_memory_desc_equal(left: In<'_, MemoryDesc>, right: In<'_,
     })
 }
 
-/// Whether both describe the same tensor, or nothing. Strides of dimensions whose size and padded size are 1 do not count.
+/// Whether both describe the same tensor, or are both empty. Strides of dimensions whose size and padded size are 1 do not count.
 pub fn equal(left: &MemoryDesc, right: &MemoryDesc) -> bool {
     if left == right || left.ndims == 0 && right.ndims == 0 {
         return true;
@@ -86,7 +86,7 @@ pub fn equal(left: &MemoryDesc, right: &MemoryDesc) -> bool {
     may_be_equal(left, right) && matches!((tensor(left, "lhs"), tensor(right, "rhs")), (Ok(l), Ok(r)) if l == r)
 }
 
-/// False where the numbers alone tell that these are two tensors.
+/// False if the plain fields already differ.
 fn may_be_equal(left: &MemoryDesc, right: &MemoryDesc) -> bool {
     let n = usize::try_from(left.ndims).unwrap_or(0).min(left.dims.len());
     let head = |d: &MemoryDesc| (d.ndims, d.data_type, d.format_kind, d.offset0);

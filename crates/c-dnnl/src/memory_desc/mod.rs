@@ -1,7 +1,7 @@
 //! Memory descriptors: the record that clients see, and the tensor that it describes.
 //!
-//! A handle points to a [`MemoryDesc`], which clients read and write, so it is read at each use: [`tensor`] checks it and makes a tensor of
-//! it, [`record`] does the reverse. A primitive's own descriptors are records that the primitive descriptor owns.
+//! A handle points to a [`MemoryDesc`], which clients read and write, so it is read at each use: [`tensor`] checks it and converts it to a tensor,
+//! [`record`] does the reverse. A primitive's own descriptors are records that the primitive descriptor owns.
 
 pub mod create;
 pub mod derive;
@@ -24,16 +24,16 @@ impl In<'_, MemoryDesc> {
     /// The tensor described.
     ///
     /// # Errors
-    /// `invalid_arguments` for a null pointer, the descriptor of nothing, and a record that is none.
+    /// `invalid_arguments` for a null pointer, the empty descriptor, and an invalid record.
     pub fn tensor(&self, name: &str) -> Result<Tensor, Failure> {
         self.get(name)?;
         self.optional_tensor(name)?.ok_or_else(|| Failure::invalid(name, "the descriptor of nothing", "a tensor's"))
     }
 
-    /// The tensor described, `None` for a null pointer and the descriptor of nothing.
+    /// The tensor described, `None` for a null pointer and the empty descriptor.
     ///
     /// # Errors
-    /// `invalid_arguments` for a record that is none.
+    /// `invalid_arguments` for an invalid record.
     pub fn optional_tensor(&self, name: &str) -> Result<Option<Tensor>, Failure> {
         match self.optional() {
             Some(record) if record.ndims != 0 => tensor(record, name).map(Some),
@@ -72,10 +72,10 @@ pub fn record(tensor: &Tensor) -> MemoryDesc {
     record
 }
 
-/// The tensor of a record, which `name` is called.
+/// The tensor of a record; `name` is for messages.
 ///
 /// # Errors
-/// `invalid_arguments` where the record is none.
+/// `invalid_arguments` if the record is invalid.
 pub fn tensor(record: &MemoryDesc, name: &str) -> Result<Tensor, Failure> {
     let dims = to_dims(&record.dims, record.ndims, name)?;
     let dtype = data_type(record.data_type, name)?;
@@ -99,16 +99,16 @@ pub fn tensor(record: &MemoryDesc, name: &str) -> Result<Tensor, Failure> {
     Ok(tensor)
 }
 
-/// The type that `number` stands for, in a parameter `name`: one that tensors of the interface may have.
+/// The type of the enumerator `number`, if tensors of the interface may have it; `name` is for messages.
 ///
 /// # Errors
-/// `invalid_arguments` where it stands for none.
+/// `invalid_arguments` if there is no such type.
 pub fn data_type(number: i32, name: &str) -> Result<DataType, Failure> {
     let known = numbers::DATA_TYPE.value(number).filter(|t| !matches!(t, DataType::Boolean | DataType::F4E3m0));
     known.ok_or_else(|| Failure::invalid(name, format_args!("data type {number}"), "the number of a tensor's data type"))
 }
 
-/// The first `ndims` numbers.
+/// The first `ndims` elements.
 fn to_dims(numbers: &DimsArray, ndims: i32, name: &str) -> Result<Dims, Failure> {
     let n = usize::try_from(ndims).ok().filter(|n| (1..=MAX_NDIMS).contains(n));
     let dims = n.and_then(|n| Dims::new(&numbers[..n]));
@@ -129,7 +129,7 @@ fn blocked(b: &Blocking) -> Blocked {
     Blocked { strides: padded(&b.strides), inner_nblks: b.inner.len() as i32, gap: 0, inner_blks, inner_idxs }
 }
 
-/// Strides and blocks; the other fields of the record are not filled in.
+/// Strides and blocks; other fields of the record are not set.
 fn to_blocking(b: &Blocked, ndims: i32, name: &str) -> Result<Blocking, Failure> {
     let strides = to_dims(&b.strides, ndims, name)?;
     let bad = || Failure::invalid(name, format_args!("{} inner blocks", b.inner_nblks), "at most 12, of the tensor's dimensions");

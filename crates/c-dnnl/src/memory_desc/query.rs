@@ -10,7 +10,7 @@ use oxidnn_spec::{Blocking, DataType, RUNTIME, Tensor};
 /// Size of a tensor whose dimensions are given at execution: `DNNL_RUNTIME_SIZE_VAL`.
 const RUNTIME_SIZE: usize = 1 << 63;
 
-/// `dnnl_data_type_size`: bytes of an element, 1 for elements of 4 bits; for no type the largest number, as in oneDNN.
+/// `dnnl_data_type_size`: bytes of an element, 1 for 4-bit types; the largest value for an invalid type, as in oneDNN.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_data_type_size(dtype: i32) -> usize {
     numbers::DATA_TYPE.value(dtype).map_or(usize::MAX, |t| t.bits().div_ceil(8))
@@ -22,7 +22,7 @@ pub extern "C" fn dnnl_memory_desc_get_size(desc: In<'_, MemoryDesc>) -> usize {
     guard_value("dnnl_memory_desc_get_size", 0, || desc.optional().map_or(Ok(0), |d| size(d, 0)))
 }
 
-/// `dnnl_memory_desc_get_size_v2`: of one buffer.
+/// `dnnl_memory_desc_get_size_v2`: for one buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_memory_desc_get_size_v2(desc: In<'_, MemoryDesc>, index: i32) -> usize {
     guard_value("dnnl_memory_desc_get_size_v2", 0, || match (desc.optional(), usize::try_from(index)) {
@@ -45,7 +45,7 @@ fn size(record: &MemoryDesc, index: usize) -> Result<usize, Failure> {
     }
 }
 
-/// As [`buffer_bytes`], of a sparse tensor with index arrays of any type: of values and of each index array.
+/// As [`buffer_bytes`], for a sparse tensor with index arrays of any type.
 fn sparse_bytes(record: &MemoryDesc, index: usize) -> Option<usize> {
     let (sparse, dims) = (&record.format, record.dims.get(..usize::try_from(record.ndims).ok()?)?);
     let blocked = sparse.packed.strides[0] != 0;
@@ -127,7 +127,7 @@ fn blocked_bytes(b: &Blocking, dtype: DataType) -> Option<usize> {
     data.next_multiple_of(4).checked_add(sums(c.s8s8_mask)?)?.checked_add(sums(c.zero_point_mask)?)
 }
 
-/// Numbers of the queries.
+/// The queries.
 mod what {
     pub(super) const NDIMS: i32 = 256;
     pub(super) const DIMS: i32 = 257;
@@ -145,7 +145,7 @@ mod what {
     pub(super) const STRIDES: i32 = 14;
 }
 
-/// `dnnl_memory_desc_query`, which is older than sparse encodings and knows nothing of them.
+/// `dnnl_memory_desc_query`, which does not support sparse encodings.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_memory_desc_query(desc: In<'_, MemoryDesc>, query: i32, result: Data) -> Status {
     guard("dnnl_memory_desc_query", || match query {
@@ -158,7 +158,7 @@ fn unknown(query: i32) -> Failure {
     Failure::unimplemented(format_args!("query {query} of a memory descriptor"))
 }
 
-/// `dnnl_memory_desc_query_v2`: of one buffer.
+/// `dnnl_memory_desc_query_v2`: for one buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_memory_desc_query_v2(desc: In<'_, MemoryDesc>, query: i32, index: i32, result: Data) -> Status {
     guard("dnnl_memory_desc_query_v2", || {

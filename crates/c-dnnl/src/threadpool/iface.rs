@@ -1,6 +1,6 @@
-//! The caller's C++ object, by the binary interface of GCC on x86-64 Linux: an object begins with the address of its table of virtual
-//! functions, in the order of their declaration; a `std::function` of libstdc++ is two words of captured data, a function that manages them
-//! and a function that is called with their address. One of the files with unsafe code.
+//! The caller's C++ object, by the Itanium C++ ABI of GCC on x86-64 Linux: an object begins with a pointer to its vtable, whose entries are in order of
+//! declaration; a `std::function` of libstdc++ is two words of captured data, a manager function, and an invoker function, which gets the address of
+//! the data. One of the files with unsafe code.
 
 use crate::handle::Data;
 use oxidnn_runtime::threads::CallerPool;
@@ -12,7 +12,7 @@ struct Object {
     virtuals: *const Virtuals,
 }
 
-/// Its virtual functions; the destructors behind them are not called.
+/// Its virtual functions; the destructors after them are not called.
 #[repr(C)]
 struct Virtuals {
     get_num_threads: unsafe extern "C" fn(*const Object) -> c_int,
@@ -44,7 +44,7 @@ mod ask {
     pub(super) const COPY: c_int = 2;
 }
 
-/// Copies share the body, which outlives them, so that there is nothing to destroy. The type is not told: no caller can name it.
+/// Copies share the body, which outlives them, so there is nothing to destroy. The `type_info` is null: no caller can name the type.
 ///
 /// # Safety
 /// As libstdc++ calls it: both addresses are of captured data where the question needs them.
@@ -81,13 +81,13 @@ const ASYNCHRONOUS: u64 = 1;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pool(*mut Object);
 
-// SAFETY: the interface demands of pools that several threads may use them.
+// SAFETY: the interface requires pools to be usable by several threads.
 unsafe impl Send for Pool {}
 // SAFETY: as above.
 unsafe impl Sync for Pool {}
 
 impl Pool {
-    /// The pool at an address that a C caller gave; `None` for null. It must live as long as the stream that it is given to.
+    /// The pool at an address that a C caller passed; `None` for null. It must live as long as the stream that uses it.
     pub(super) fn at(pool: Data) -> Option<Pool> {
         (!pool.is_null()).then(|| Pool(pool.address().cast()))
     }

@@ -17,7 +17,7 @@ use oxidnn_spec::DataType;
 use std::cell::Cell;
 use std::ffi::c_char;
 
-/// The threads of a pool; only the calling one where there is no pool.
+/// The threads of a pool; only the calling thread without a pool.
 fn threads(pool: Data) -> Threads {
     Pool::at(pool).map_or_else(Threads::inline, Threads::caller)
 }
@@ -36,7 +36,7 @@ pub extern "C" fn dnnl_threadpool_interop_stream_create(stream: New<'_, Stream>,
     })
 }
 
-/// `dnnl_threadpool_interop_stream_get_threadpool`: null for a stream without one.
+/// `dnnl_threadpool_interop_stream_get_threadpool`: null for a stream without a pool.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_threadpool_interop_stream_get_threadpool(stream: In<'_, Stream>, pool: Out<'_, *mut u8>) -> Status {
     guard("dnnl_threadpool_interop_stream_get_threadpool", || pool.set("threadpool", stream.get("stream")?.pool().address()))
@@ -47,7 +47,7 @@ thread_local! {
     static MAX_CONCURRENCY: Cell<i32> = const { Cell::new(0) };
 }
 
-/// `dnnl_threadpool_interop_set_max_concurrency`: the calling thread's expectation, which executions do not depend on: they ask their pool.
+/// `dnnl_threadpool_interop_set_max_concurrency`: a hint of the calling thread; executions ask their pool instead.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_threadpool_interop_set_max_concurrency(max: i32) -> Status {
     guard("dnnl_threadpool_interop_set_max_concurrency", || {

@@ -6,7 +6,7 @@ use crate::status::{Failure, Status, guard};
 /// The object behind a `dnnl_ukernel_attr_params_t`.
 #[derive(Clone, Debug, Default)]
 pub struct AttrParams {
-    /// An array of addresses, one for each binary post-op.
+    /// An array of addresses, one per binary post-op.
     pub(super) post_ops: Option<Data>,
     pub(super) a_scales: Option<Data>,
     pub(super) b_scales: Option<Data>,
@@ -15,7 +15,7 @@ pub struct AttrParams {
 
 impl Owned for AttrParams {}
 
-/// Sets one of the addresses; null takes it back.
+/// Sets one of the addresses; null clears it.
 fn set(
     function: &'static str,
     params: InOut<'_, AttrParams>,

@@ -19,7 +19,7 @@ pub struct Brgemm {
     sums: DataType,
     batch: usize,
     request: Request,
-    /// The epilogue, if there is one; made by `finalize`.
+    /// The epilogue, if there is one; created by `finalize`.
     finish: Option<Finish>,
     is_final: bool,
     code: Option<Code>,
@@ -27,12 +27,12 @@ pub struct Brgemm {
 
 impl Owned for Brgemm {}
 
-/// Made by `generate`.
+/// Created by `generate`.
 #[derive(Debug)]
 struct Code {
-    /// Adds up in the caller's `C`.
+    /// Accumulates in the caller's `C`.
     to_c: kernel::Brgemm,
-    /// Adds up in the scratchpad, without gaps.
+    /// Accumulates in the scratchpad, densely.
     to_scratchpad: kernel::Brgemm,
 }
 
@@ -44,7 +44,7 @@ pub(super) mod pack_type {
     pub(in crate::ukernel) const PACK32: i32 = 3;
 }
 
-/// Products with kernels: types of `A`, `B` and the sums.
+/// Supported types of `A`, `B` and the accumulators.
 const PRODUCTS: [([DataType; 3], Product); 5] = [
     ([DataType::F32, DataType::F32, DataType::F32], Product::F32),
     ([DataType::Bf16, DataType::Bf16, DataType::F32], Product::Bf16),
@@ -53,7 +53,7 @@ const PRODUCTS: [([DataType; 3], Product); 5] = [
     ([DataType::S8, DataType::S8, DataType::S32], Product::S8S8),
 ];
 
-/// How a product wants its `B`.
+/// The required layout of `B`.
 fn wanted_packing(product: Product) -> i32 {
     if product.together() == 1 { pack_type::NO_TRANS } else { pack_type::PACK32 }
 }
@@ -64,7 +64,7 @@ fn code_isa() -> Result<kernel::Isa, Failure> {
 }
 
 impl Brgemm {
-    /// For sizes `m`, `n`, `k` and of the list, distances of lines of `A`, `B` and `C`, and numbers of their types.
+    /// For sizes `m`, `n`, `k` and the batch size, leading dimensions of `A`, `B` and `C`, and their types.
     pub(super) fn new(sizes: [i64; 4], lds: [i64; 3], types: [i32; 3]) -> Result<Brgemm, Failure> {
         let [a, b, c] = [("a_dt", types[0]), ("b_dt", types[1]), ("c_dt", types[2])].map(|(name, number)| data_type(name, number));
         let types = [a?, b?, c?];
@@ -120,12 +120,12 @@ impl Brgemm {
         self.code.as_ref().ok_or_else(|| Failure::invalid("brgemm", "one without code", "one after dnnl_brgemm_generate"))
     }
 
-    /// Bytes of sums in the scratchpad.
+    /// Size in bytes of the accumulators in the scratchpad.
     fn scratchpad_bytes(&self) -> usize {
         if self.is_finished() { self.shape.m.saturating_mul(self.shape.n).saturating_mul(4) } else { 0 }
     }
 
-    /// Adds up at `sums`.
+    /// Accumulates at `sums`.
     fn add_up(&self, code: &kernel::Brgemm, [a, b]: [Data; 2], offsets: Array<'_, i64>, sums: &mut [f32]) -> Result<(), Failure> {
         let offsets = offsets.slice("A_B_offsets", 2 * self.batch)?;
         let mut stack = [[0; 2]; 16];
@@ -175,7 +175,7 @@ impl Brgemm {
     }
 }
 
-/// Where finished results come from and go to.
+/// Inputs and outputs of the epilogue.
 struct Place<'a> {
     d: Data,
     scratchpad: ArrayMut<'a, f32>,
@@ -301,7 +301,7 @@ pub extern "C" fn dnnl_brgemm_is_execute_postops_valid(brgemm: In<'_, Brgemm>, v
     guard("dnnl_brgemm_is_execute_postops_valid", || valid.set("valid", i32::from(brgemm.get("brgemm")?.is_finished())))
 }
 
-/// `dnnl_brgemm_set_hw_context`: there is none to set.
+/// `dnnl_brgemm_set_hw_context`: no effect.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_brgemm_set_hw_context(brgemm: In<'_, Brgemm>) -> Status {
     guard("dnnl_brgemm_set_hw_context", || brgemm.get("brgemm").map(drop))

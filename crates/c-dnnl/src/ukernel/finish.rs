@@ -14,7 +14,7 @@ use oxidnn_spec::{Arg, Attr, DataType, PostOp, Problem, Tensor};
 /// The request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Request {
-    /// Distance of rows of `D` and its type.
+    /// Leading dimension and type of `D`.
     pub(super) d: Option<(i64, DataType)>,
     pub(super) post_ops: Vec<PostOp>,
     /// Masks of the scales of `A`, `B` and `D`.
@@ -24,14 +24,14 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// Whether sums of the type need an epilogue.
+    /// Whether accumulators of the type need an epilogue.
     pub(super) fn is_wanted(&self, sums: DataType) -> bool {
         let scaled = [self.a_scales, self.b_scales, self.d_scales].iter().any(Option::is_some);
         scaled || !self.post_ops.is_empty() || self.d.is_some_and(|(_, dtype)| dtype != sums)
     }
 }
 
-/// The primitive for a request, and which of its arguments are whose.
+/// The primitive for a request, and the meaning of its arguments.
 #[derive(Debug)]
 pub(super) struct Finish {
     desc: PrimitiveDesc,
@@ -40,7 +40,7 @@ pub(super) struct Finish {
     a_scales: Option<Arg>,
     d_scales: Option<Arg>,
     operands: Vec<Arg>,
-    /// Whether [`Arg::SRC_1`] is the scales of `B`.
+    /// Whether [`Arg::SRC_1`] holds the scales of `B`.
     b_scales: bool,
 }
 
@@ -68,13 +68,13 @@ impl Finish {
         Ok(Finish { desc, primitive: None, a_scales, d_scales, operands, b_scales: request.b_scales.is_some() })
     }
 
-    /// Makes the primitive.
+    /// Creates the primitive.
     pub(super) fn generate(&mut self) -> Result<(), Failure> {
         self.primitive = Some(stack::deep(|| self.desc.create())?);
         Ok(())
     }
 
-    /// Finishes `sums` to `d`.
+    /// Applies the epilogue to `sums` and stores to `d`.
     pub(super) fn run(&self, sums: Data, d: Data, params: &AttrParams) -> Result<(), Failure> {
         let primitive =
             self.primitive.as_ref().ok_or_else(|| Failure::invalid("brgemm", "one without code", "one after dnnl_brgemm_generate"))?;

@@ -1,5 +1,5 @@
-//! Kernels of one block for programs that bring their own loops: batch-reduce products ([`brgemm`]), the operands of their scales and
-//! post-ops ([`attr_params`]), and packing of their second operand ([`transform`]). Everything runs on the calling thread.
+//! Micro-kernels for programs with their own loops: batch-reduce GEMM ([`brgemm`]), the operands of its scales and post-ops ([`attr_params`]), and
+//! packing of its second operand ([`transform`]). Everything runs on the calling thread.
 
 pub mod attr_params;
 pub mod brgemm;
@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 #[cfg(test)]
 mod tests;
 
-/// A stream whose executions use no thread but the caller's.
+/// A stream whose executions run on the calling thread only.
 fn inline() -> Result<&'static Stream, Failure> {
     static STREAM: OnceLock<Stream> = OnceLock::new();
     match STREAM.get() {
@@ -28,12 +28,12 @@ fn inline() -> Result<&'static Stream, Failure> {
     }
 }
 
-/// The type that a number stands for.
+/// The type of an enumerator.
 fn data_type(name: &str, number: i32) -> Result<DataType, Failure> {
     DATA_TYPE.value(number).ok_or_else(|| Failure::invalid(name, number, "a data type"))
 }
 
-/// Rows behind each other.
+/// A row-major matrix.
 fn rows([m, n]: [i64; 2], ld: i64, dtype: DataType) -> Result<Tensor, Failure> {
     Ok(Tensor::with_strides([m, n], dtype, Some(Dims::from([ld, 1])))?)
 }

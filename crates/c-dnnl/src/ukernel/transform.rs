@@ -1,4 +1,4 @@
-//! Packing of the second operand of a product: a reorder to blocks of columns, with 32 bits of depth together for every column.
+//! Packing of the second operand of a product: a reorder to blocks of columns, with 32 bits of K together for each column (VNNI).
 
 use super::brgemm::pack_type;
 use super::{data_type, inline};
@@ -21,7 +21,7 @@ pub struct Transform {
 
 impl Owned for Transform {}
 
-/// Sizes of a transform as its creator gets them.
+/// The parameters of a transform.
 pub(super) struct Sizes {
     pub(super) k: i64,
     pub(super) n: i64,
@@ -30,7 +30,7 @@ pub(super) struct Sizes {
 }
 
 impl Transform {
-    /// For a plain or transposed matrix, and elements of both types.
+    /// For a plain or transposed matrix, and the types of input and output.
     pub(super) fn new(sizes: Sizes, in_pack_type: i32, types: [i32; 2]) -> Result<Transform, Failure> {
         let Sizes { k, n, in_ld, out_ld } = sizes;
         let (in_dt, out_dt) = (data_type("in_dt", types[0])?, data_type("out_dt", types[1])?);

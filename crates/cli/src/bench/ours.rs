@@ -23,7 +23,7 @@ pub(super) struct Inputs {
 /// Copies of all arguments that a measurement has at a time: the numbers, ours in two layouts, and the peer's.
 const COPIES: usize = 4;
 
-/// Bytes of arguments that get numbers where few do.
+/// Largest argument in bytes that `Inputs::small` fills with data.
 const SMALL: usize = 64 * 1024;
 
 impl Inputs {
@@ -36,7 +36,7 @@ impl Inputs {
         Ok(Inputs { settled, values })
     }
 
-    /// Numbers for the small arguments of `named` alone: the others are zeros in the engine's memory, which an execution takes no less time over.
+    /// Data for the small arguments of `named` only: the others stay zero, which does not change an execution's time.
     pub(super) fn small(named: &Named) -> Result<Inputs> {
         let settled = settled(named)?;
         let values = fill::small_arguments(&settled, &named.case.fill, SMALL);
@@ -60,7 +60,7 @@ pub(super) struct Ours<'a> {
 /// Arguments in an engine's memory, which primitives may share.
 pub(super) type Given = Vec<(Arg, Arc<Memory<'static>>)>;
 
-/// Memory that holds `inputs`, in plain layouts; zeros where they have no numbers.
+/// Memory that holds `inputs`, in plain layouts; zeros for arguments without data.
 pub(super) fn given(inputs: &Inputs, stream: &Stream) -> Result<Given> {
     let engine = stream.engine();
     let mut given: Given = harness::upload(engine, &inputs.values)?.into_iter().map(|(arg, memory)| (arg, Arc::new(memory))).collect();

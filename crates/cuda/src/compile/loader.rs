@@ -139,7 +139,7 @@ impl Loader {
     /// The function of a kernel.
     ///
     /// # Errors
-    /// [`CudaError`] where it does not compile or load.
+    /// [`CudaError`] if it does not compile or load.
     pub fn function(&self, source: &Arc<Source>) -> Result<Function, CudaError> {
         let (function, is_new) = self.kernels.function(source, || self.kernels.make(source))?;
         if is_new {

@@ -35,7 +35,7 @@ impl Context {
     /// The primary context of GPU `ordinal`.
     ///
     /// # Errors
-    /// [`CudaError`] where there is none.
+    /// [`CudaError`] if there is none.
     pub fn primary(ordinal: usize) -> Result<Arc<Context>, CudaError> {
         let count = count()?;
         if ordinal >= count {
@@ -52,7 +52,7 @@ impl Context {
     /// The user's context.
     ///
     /// # Errors
-    /// [`CudaError`] where the driver does not know it.
+    /// [`CudaError`] if the driver does not know it.
     ///
     /// # Safety
     /// `raw` is a `CUcontext` that lives longer than everything made from the result.

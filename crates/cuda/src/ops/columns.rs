@@ -73,7 +73,7 @@ pub(crate) struct Shape {
     pub(super) apart: i64,
     pub(super) span: i64,
     pub(super) step: i64,
-    /// Rows begin anywhere within a vector.
+    /// Rows are not aligned to vectors (`rows_gradient.cu` only).
     pub(super) adrift: bool,
 }
 
@@ -104,7 +104,8 @@ impl Shape {
         Some(Shape { rows, columns, vector, lanes, down, parts, apart: chunk, span: chunk, step: down, adrift: false })
     }
 
-    /// For `rows_gradient.cu` over rows that begin anywhere within a vector, at the same place in all of these matrices; `None` where they do not.
+    /// The configuration of `rows_gradient.cu` for rows that are not aligned to vectors; `None` unless a row has the same offset from a vector boundary in all
+    /// matrices.
     pub(crate) fn adrift(all: &[Matrix<'_>; 3], [rows, columns]: [i64; 2], real: Real, target: &CudaTarget) -> Option<Shape> {
         let bytes = all[0].dtype.bits() as i64 / 8;
         let vector = 16 / bytes.max(2);
@@ -113,7 +114,7 @@ impl Shape {
         if real == Real::Double || columns < vector || !all.iter().all(|m| place(m) == place(&all[0])) {
             return None;
         }
-        // The other fields are those of a matrix with whole vectors.
+        // The other fields are those for a matrix of aligned rows.
         let like = all.map(|m| Matrix { offset: 0, step: vector, ..m });
         let shape = Shape::of(&like, [whole / columns, columns / vector * vector], real, target)?;
         Some(Shape { columns, adrift: true, ..shape })
@@ -168,7 +169,7 @@ impl Shape {
         let chunks = |threads: i64| vectors / threads + i64::from(vectors % threads != 0);
         let Some(threads) = [64, 128, 256, 512].into_iter().find(|&t| chunks(t) * self.vector <= COLUMNS) else { return Ok(None) };
         let blocks = (i64::from(target.facts.multiprocessors) * (512 / threads)).min(self.rows);
-        // Rows of a block begin at the same place.
+        // A multiple of the vector width, so that all rows of a CTA have the same offset from a vector boundary.
         let parts = if self.adrift { blocks - blocks % self.vector } else { blocks };
         if parts < 1 {
             return Ok(None);
@@ -289,7 +290,7 @@ impl Shape {
     }
 }
 
-/// `struct Loaded`: what a row has of these matrices.
+/// `struct Loaded`: a vector of each of these matrices, at row `r` and column `c`.
 pub(crate) fn loaded(read: &[Matrix<'_>]) -> String {
     let (mut vectors, mut loads) = (String::new(), String::new());
     for Matrix { name, .. } in read {
@@ -299,7 +300,8 @@ pub(crate) fn loaded(read: &[Matrix<'_>]) -> String {
     format!("struct Loaded {{\n{vectors}    DEVICE void load(const Args& a, i64 r, i64 c) {{\n{loads}    }}\n}};\n")
 }
 
-/// The member function that makes the elements of a row of what is read as `x` by the statements of `value`, and stores them by `store`; with the bits that these set where they are kept.
+/// The member function `make`, which computes a row's elements from the loaded vectors `x` by the statements of `value` and stores them by `store`; with
+/// `keeps`, also the mask bits that the statements set in `bits`.
 pub(crate) fn made(dst: &Matrix<'_>, value: &str, store: &str, keeps: bool) -> String {
     let to = dst.name;
     let [bits, keep] = if keeps { ["        u32 bits = 0;\n", "        keep_bits(a, r, c, bits);\n"] } else { [""; 2] };

@@ -16,18 +16,18 @@ const MOST_STAGES: i64 = 48;
 /// Percentage of L2 that the second pass finds again.
 const FOUND: i64 = 40;
 
-/// Bits of elements, one each in the order of memory, rows of columns without gaps.
+/// A bit mask with a bit per element, in memory order of the dense matrix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Bits {
     None,
-    /// `value` sets `bits`, whose bit `i` is column `i`'s.
+    /// The statements of `value` set bit `i` of `bits` for column `i` of the vector.
     Written(Arg),
-    /// They are there as `x.bits`.
+    /// The statements read the vector's bits as `x.bits`.
     Read(Arg),
 }
 
 impl Bits {
-    /// Columns must be a multiple of these, such that a word's bits are those of one row.
+    /// The number of columns must be a multiple of this, so that a 32-bit word belongs to one row.
     pub(crate) const COLUMNS: i64 = 32;
 
     fn arg(self) -> Option<Arg> {
@@ -37,13 +37,13 @@ impl Bits {
         }
     }
 
-    /// Bytes of a thread's turn.
+    /// Bytes of the mask that a thread copies per row.
     fn fetched(self) -> i64 {
         if matches!(self, Bits::Read(_)) { 4 } else { 0 }
     }
 }
 
-/// The shape of a launch.
+/// The configuration of a launch.
 pub(crate) struct Whole {
     pub(crate) shape: Shape,
     /// Groups of columns (`gridDim.x`).
@@ -75,8 +75,7 @@ pub(crate) struct Body<'a> {
 }
 
 impl Whole {
-    /// The shape for these matrices, which are read, and the one that is written; `None` where they are small, not read in vectors, or columns do not divide among
-    /// the multiprocessors.
+    /// The configuration; `None` if the matrices are small or cannot be read in vectors, or the columns do not divide evenly among the SMs.
     pub(crate) fn of(
         [read, dst]: [&[Matrix<'_>]; 2],
         [rows, columns]: [i64; 2],
@@ -185,7 +184,7 @@ impl Whole {
     }
 }
 
-/// `keep_bits(a, r, c, bits)`: a vector's bits, of which two threads may share a byte.
+/// `keep_bits(a, r, c, bits)` stores a vector's mask bits; with vectors of four, two neighbouring threads combine theirs to a byte.
 const KEEP_BITS: &str = "DEVICE void keep_bits(const Args& a, i64 r, i64 c, u32 bits) {\n#if VECTOR == 4\n    \
     bits |= __shfl_xor_sync(3u << (threadIdx.x & 30), bits, 1) << 4;\n    if (threadIdx.x & 1) return;\n#endif\n    \
     ((u8*)a.bits)[(r * a.columns + c) >> 3] = (u8)bits;\n}\n";

@@ -12,7 +12,7 @@ use oxidnn_spec::{Arg, Op, Problem, Tensor};
 /// Largest half width of a neighbourhood of channels that is kept in registers.
 const NEAR: i64 = 4;
 
-/// Neighbouring channels that a thread makes where they are apart in memory, or pixels above each other; such pixels of neighbouring channels.
+/// Results of a thread: channels, or pixels of a column, if channels are not contiguous in memory; pixels of a column if a vector of channels is.
 const TALL: i64 = 8;
 const TALL_OF_VECTORS: i64 = 2;
 
@@ -41,7 +41,7 @@ pub(crate) fn lrn(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
     let kept = Tensor::plain(*op.src.dims(), real.dtype()).map_err(|_| Skip::Shape("sizes that overflow"))?;
     let mut book = || program.book(kept.bytes()).ok_or(Skip::Shape("sizes that overflow"));
     let view = |name: &'static str, at: usize| View { place: Place::Scratch(at), ..View::of(name, Arg::SRC, &kept) };
-    // What an element adds to the gradients around it, and to its own alone.
+    // An element's contribution to the gradients around it, and to its own only.
     let (terms, own) = (view("terms", book()?), view("own", book()?));
     let mut map = Map::over(real, &kept.layout);
     map.written(&terms)?;
@@ -68,7 +68,7 @@ pub(crate) fn lrn(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
     Ok(program)
 }
 
-/// Neighbourhoods of pixels: a thread makes results above each other, whose neighbourhoods share the sums of their rows.
+/// Within channels, forward, in 2D: a thread computes results of one column, whose neighbourhoods share their row sums.
 fn within_planes(op: &Lrn, problem: &Problem) -> Result<Program, Skip> {
     let (real, dst) = (Real::of(problem), tensor(problem, Arg::DST)?);
     let mut map = Map::over(real, &dst.layout);
@@ -100,8 +100,8 @@ fn within_planes(op: &Lrn, problem: &Problem) -> Result<Program, Skip> {
     Ok(map.program())
 }
 
-/// Neighbourhoods of channels: a thread keeps those of `COUNT` channels, which are a vector where they lie next to each other. Of a channel, `base` is
-/// `k + alpha / n * sum(x^2)`; the gradient is `dd base^-beta - 2 alpha beta / n x sum(dd x base^(-beta - 1))`.
+/// Across channels: a thread keeps the neighbourhoods of `COUNT` channels in registers; if channels are contiguous they are a vector. With
+/// `base = k + alpha / n * sum(x^2)` of a channel, the gradient is `dd base^-beta - 2 alpha beta / n x sum(dd x base^(-beta - 1))`.
 fn across_channels(op: &Lrn, problem: &Problem) -> Result<Program, Skip> {
     let forward = op.prop.is_forward();
     let (arg, dst) = if forward { (Arg::DST, tensor(problem, Arg::DST)?) } else { (Arg::DIFF_SRC, tensor(problem, Arg::DIFF_SRC)?) };

@@ -297,8 +297,8 @@ fn width(all: &[Neighbours]) -> Option<i64> {
     (whole && !all[0].is_apart() && all.iter().all(fits)).then_some(n)
 }
 
-/// Elements that are moved together where rows of the innermost loop end anywhere: the tensors of as many elements are one run of memory each, in the same order. Others
-/// are read one by one.
+/// The vector width along memory instead of the innermost dimension, if all tensors with the destination's sizes are dense in the same order: vectors then span
+/// several rows. Broadcast tensors are read element by element.
 fn run(all: &[Neighbours], dst: &Layout) -> Option<i64> {
     let alike: Vec<&Neighbours> = all.iter().filter(|t| t.layout.dims == dst.dims).collect();
     let bytes = alike.iter().map(|t| t.dtype.bits() as i64 / 8).min().filter(|&b| b > 0)?;
@@ -313,7 +313,7 @@ fn run(all: &[Neighbours], dst: &Layout) -> Option<i64> {
     (all.first()?.layout.dims == dst.dims && alike.iter().all(|t| fits(t)) && dst.dims.volume()? >= n).then_some(n)
 }
 
-/// Elements that are moved together where some are read one by one.
+/// The vector width if some tensors are gathered element by element.
 const GATHERED: i64 = 4;
 
 impl Neighbours {
@@ -381,7 +381,7 @@ fn vectorised(n: i64, all: &[Neighbours], (element, [bits, keep, kept]): (&str, 
         )
 }
 
-/// The same for neighbours in memory, whichever positions they have.
+/// The same for neighbours in memory, whatever their positions are (`run`).
 fn along_run(n: i64, all: &[Neighbours], (element, [bits, keep, kept]): (&str, [&str; 3]), dst: &Layout) -> String {
     let moving: Vec<&Neighbours> = all.iter().filter(|t| t.layout.dims == dst.dims).collect();
     let names: Vec<String> = moving.iter().map(|t| t.name.clone()).collect();
@@ -407,8 +407,8 @@ fn along_run(n: i64, all: &[Neighbours], (element, [bits, keep, kept]): (&str, [
         )
 }
 
-/// The problem over common loops in place of its dimensions, where every tensor has strides over them and nothing goes by dimension: the same
-/// elements in fewer dimensions. The destination `dst` gives the order.
+/// The same problem with fewer dimensions: those that can be merged in every tensor are merged. `None` if a tensor has no strides, or scales, zero points or
+/// post-ops depend on single dimensions. The destination `dst` determines the order.
 pub(crate) fn flattened(problem: &Problem, dst: Arg) -> Option<Problem> {
     let attr = &problem.attr;
     let by_dimension = |mask: u32| mask != 0;

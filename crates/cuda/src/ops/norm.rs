@@ -183,7 +183,7 @@ impl Norm<'_> {
         self.clear_statistics(program)
     }
 
-    /// Zeros in the padding of the statistics.
+    /// Zeroes the padding of the statistics.
     fn clear_statistics(&self, program: &mut Program) -> Result<(), Skip> {
         for arg in [Arg::MEAN, Arg::VARIANCE] {
             if let Some(t) = self.tensor(arg) {
@@ -438,7 +438,7 @@ impl Norm<'_> {
         self.tensor(Arg::WORKSPACE).is_none() && self.has_own_elements()
     }
 
-    /// Whether elements are made by vectors of pixels of a channel, under one of these conditions.
+    /// Whether elements can be processed in vectors along the pixels of a channel.
     fn by_planes(&self) -> bool {
         (self.by_lanes() || self.has_bits_by_elements()) && self.has_planes()
     }

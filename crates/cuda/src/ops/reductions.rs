@@ -40,7 +40,7 @@ fn down_columns(problem: &Problem, target: &CudaTarget) -> Result<Option<Program
     Ok(Some(program))
 }
 
-/// A launch of `columns.cu` for one sum of each column.
+/// A launch of `columns.cu` with one sum per column.
 struct Columns<'a> {
     shape: Shape,
     real: Real,
@@ -50,7 +50,7 @@ struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// Appends the launch, and the one that divides its sums by `count` and writes them through `tail` by the index along `channel`.
+    /// Appends the launch, and the one that adds the parts, divides by `count` and writes the result of index `channel` through `tail`.
     fn sums(self, program: &mut Program, tail: &Tail<'_>, (channel, count): (usize, i64)) -> Result<(), Skip> {
         let Columns { shape, real, matrices, terms, emit } = self;
         let at = columns::book(program, &shape, 1, real)?;
@@ -59,7 +59,7 @@ impl Columns<'_> {
         let partial = Layout::plain([shape.parts, dims[channel]].into()).map_err(|_| Skip::Shape("sizes that overflow"))?;
         let mut last = Rows::over(real, &partial, |d| d == 1);
         last.emit.view(&columns::part_view("partial", at, 0, &partial, real))?;
-        // The destination's own positions.
+        // The position in the destination.
         let own: Vec<String> = (0..dims.len()).map(|d| if d == channel { "p[1]".into() } else { "0".to_owned() }).collect();
         last.emit.tail(tail)?;
         last.emit.number("count", count);
@@ -206,7 +206,7 @@ fn backward(op: &Softmax, problem: &Problem, rows: &mut Rows) -> Result<(), Skip
     Ok(())
 }
 
-/// Backward passes of prelu.
+/// PReLU backward.
 pub(crate) fn prelu(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     aligned(|vectors| match slopes_of_columns(problem, target)? {
         Some(program) if vectors => Ok(program),
@@ -214,7 +214,7 @@ pub(crate) fn prelu(problem: &Problem, target: &CudaTarget) -> Result<Program, S
     })
 }
 
-/// Both gradients in one pass, where weights belong to columns that are neighbours in memory.
+/// Both gradients in one pass, if there is a weight per channel and channels are contiguous.
 fn slopes_of_columns(problem: &Problem, target: &CudaTarget) -> Result<Option<Program>, Skip> {
     let Op::Prelu(op) = &problem.op else { return Ok(None) };
     let Prelu { src, weights, .. } = &**op;
@@ -253,7 +253,7 @@ fn slopes_of_columns(problem: &Problem, target: &CudaTarget) -> Result<Option<Pr
     Ok(Some(program))
 }
 
-/// The weights' gradient first, as the source's may lie over its inputs.
+/// The gradient of the weights first, since the source gradient may overwrite the inputs.
 fn slopes(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Prelu(op) = &problem.op else { return Err(Skip::Op("anything but prelu")) };
     let Prelu { prop, src, weights, .. } = &**op;
@@ -288,7 +288,7 @@ fn slopes(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     Ok(program)
 }
 
-/// The source's gradient.
+/// The source gradient.
 fn slopes_of_elements(problem: &Problem) -> Result<Launch, Skip> {
     let diff_src = tensor(problem, Arg::DIFF_SRC)?;
     let view = |name, arg| Ok(View::of(name, arg, tensor(problem, arg)?));

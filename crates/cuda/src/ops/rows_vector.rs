@@ -13,7 +13,7 @@ const WORDS: i64 = 32;
 const WORDS_OF_SHARED: i64 = 16;
 const WORDS_OF_MANY: i64 = 24;
 
-/// Threads of a block of a cluster, and words that each keeps: such that two blocks share a multiprocessor, or one has it.
+/// Threads of a CTA in a cluster, and registers of a thread for the row: with two CTAs per SM, or one.
 const CLUSTERED: i64 = 512;
 const WORDS_OF_CLUSTERED: [i64; 2] = [24, 64];
 /// Bytes of a row from which clusters pay off.
@@ -56,7 +56,7 @@ impl Input {
         self.place
     }
 
-    /// Whether its elements move with the terms and nothing else, so that they are kept.
+    /// Whether it is kept in registers.
     pub(crate) fn is_kept(&self) -> bool {
         self.kept
     }
@@ -122,7 +122,7 @@ pub(crate) struct Shape {
     chunks: i64,
     /// CTAs per row.
     cluster: i64,
-    /// The dimension along which neighbours lie.
+    /// The contiguous dimension.
     along: usize,
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     all.clone().find(busy).or_else(|| all.max_by_key(|s| s.cluster)).or(single)
 }
 
-/// What is done with rows.
+/// The operation.
 pub(crate) struct Body<'a> {
     /// The tensors that vary along the rows, and the one that is written.
     pub(crate) inputs: &'a [Input],
@@ -222,7 +222,8 @@ fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
     ));
 }
 
-/// The accessors that a text uses, as the vectors of the current chunk, and what moves them to element `i`. Where rows begin anywhere, what they share is not moved in vectors.
+/// Statements that bind the accessors used in `text` to the vectors of the current chunk, and that select element `i`. With rows at any offset, shared tensors are
+/// not accessed in vectors.
 fn used(inputs: &[Input], text: &str, adrift: bool) -> [String; 2] {
     let (mut bound, mut lanes) = (String::new(), String::new());
     for t in inputs.iter().filter(|t| mentions(text, &t.name) && (t.kept || !adrift)) {
@@ -251,7 +252,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     for t in inputs.iter().filter(|t| t.kept) {
         let name = &t.name;
         let _ = writeln!(declared, "    Vector<{name}_type, VECTOR> {name}_kept[CHUNKS];");
-        // What lies before or behind a row is read with it, but nothing behind the tensor.
+        // Vectors at the ends of a row include elements of its neighbours, but nothing behind the tensor.
         let [until, end] = if adrift { ["_until".to_owned(), format!(", a.{name}_end")] } else { [const { String::new() }; 2] };
         if adrift {
             emit.number(&format!("{name}_end"), t.layout.extent().unwrap_or(i64::MAX));
@@ -301,7 +302,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         body += &chunk(each, before, &lane, &format!("            out.store{part}(a.dst_data, at{bounds});\n"));
     }
     let load = each_chunk(&loads);
-    // Elements of a row's first vector that come before the row.
+    // Elements of the row's first vector that precede the row.
     let own = inputs.iter().filter(|t| t.kept).chain(dst).next().filter(|_| adrift);
     let before = own.map_or(String::new(), |t| {
         format!(

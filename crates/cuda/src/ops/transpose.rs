@@ -1,4 +1,4 @@
-//! `transpose`: reorders that only move and convert elements, contiguous along another loop before than afterwards.
+//! `transpose:generic`: reorders that only permute dimensions and convert elements, as batched transpositions in tiles (`kernels/transpose.cu`).
 
 use super::gemm;
 use super::map::collapsed;
@@ -15,7 +15,7 @@ const LEAST: i64 = 4;
 /// Up to so many columns or rows a tile is as narrow as the matrix.
 const FEW: i64 = 16;
 
-/// Reorders between dense layouts without scales and post-ops.
+/// Reorders between strided layouts, without scales and post-ops.
 pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
     let Op::Reorder(whole) = &problem.op else { return Err(Skip::Op("anything but reorders")) };
     let compensated = whole.dst.blocking().is_some_and(|b| b.compensation.is_some());
@@ -25,7 +25,7 @@ pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
     transposed(&whole.src, &whole.dst, Real::of(problem))
 }
 
-/// The words that elements of a type are moved as.
+/// The word type of an element.
 fn unit(dtype: DataType) -> Result<&'static str, Skip> {
     match dtype.bits() {
         8 => Ok("u8"),
@@ -36,7 +36,7 @@ fn unit(dtype: DataType) -> Result<&'static str, Skip> {
     }
 }
 
-/// The launch that moves elements from `src` to `dst`.
+/// The launch that copies `src` to `dst`.
 fn transposed(src: &Tensor, dst: &Tensor, real: Real) -> Result<Program, Skip> {
     let types = [src.dtype, dst.dtype];
     let [from, to] = [unit(types[0])?, unit(types[1])?];
@@ -50,7 +50,7 @@ fn transposed(src: &Tensor, dst: &Tensor, real: Real) -> Result<Program, Skip> {
         return Err(Skip::Layout("that stays contiguous along its loop, or has short ones".into()));
     }
     let others: Vec<usize> = (0..n).filter(|&d| d != row && d != column).collect();
-    // Elements of the widest word that a side's rows are whole numbers of.
+    // The widest vector that divides the rows of a side.
     let word = |size: i64, stride: i64, (b, dtype): (&Blocking, DataType)| {
         let fits = |w: &i64| [size, stride, b.offset].into_iter().chain(others.iter().map(|&d| b.strides[d])).all(|v| v % w == 0);
         let most = 128 / dtype.bits() as i64;

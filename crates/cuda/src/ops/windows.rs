@@ -67,10 +67,10 @@ fn tile(op: &Pool, [tall, wide]: [i64; 2]) -> Tile {
     Tile { along: along(op.src.dims().len()), tall, wide }
 }
 
-/// Largest side of windows that the code knows.
+/// Largest side of windows for which the kernel is specialised.
 const KNOWN: i64 = 3;
 
-/// Declares the sizes of small windows of planes, that overlap or touch, and where in a window the first input lies.
+/// Specialises the kernel for small 2D windows that overlap or touch: defines their sizes and strides, and the offset of the first input in a window.
 fn known(op: &Pool, emit: &mut Emitter) {
     let (&[rows, columns], &[down, step]) = (&op.kernel[..], &op.window.strides[..]) else { return };
     if rows.max(columns) > KNOWN || down > rows || step > columns || op.window.dilations.iter().any(|&d| d != 0) {
@@ -210,7 +210,7 @@ pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, S
     map.emit.sizes("spread", &op.src.dims()[2..].iter().map(|i| i.saturating_mul(2)).collect::<Vec<_>>());
     let (rank, along) = (op.src.dims().len(), along(op.src.dims().len()));
     let code = if forward { resampled(rank, along) } else { spread(op, along) };
-    // Of vectors of channels fewer results are in registers.
+    // Fewer results per thread if each is a vector of channels, which takes more registers.
     let single = to.1.blocking().is_some_and(|b| b.strides[1] != 1);
     map.tiles(&code, &[("from", from.1), ("dst", to.1)], Tile { along, tall: if forward && single { 4 } else { 2 }, wide: 1 });
     if forward && rank == 4 {

@@ -1,4 +1,4 @@
-//! Bits of what a fused ReLU lets pass, one an element: where they are written and read together with the elements.
+//! The bit mask of a fused ReLU (a bit per element, set if the element passes), and when it is read and written in vectors together with the elements.
 
 use super::Norm;
 use crate::emit::{Emitter, Real};
@@ -6,7 +6,8 @@ use crate::ops::columns_kept::Bits;
 use oxidnn_spec::{Arg, Op};
 
 impl Norm<'_> {
-    /// Whether an element depends on the same one of the tensors alone, besides its channel.
+    /// Whether vector accesses are allowed and an element depends only on the same element of the tensors and on its channel: no second source, no scale of the
+    /// source.
     pub(super) fn has_own_elements(&self) -> bool {
         let none = |arg| self.tensor(arg).is_none();
         self.vectors.is_some()
@@ -15,7 +16,7 @@ impl Norm<'_> {
             && !self.problem.attr.scales.contains_key(&Arg::SRC)
     }
 
-    /// The same where the bits of the ReLU lie as rows of channels, whole words each.
+    /// The same with a mask in the source's layout, contiguous channels, and rows of whole 32-bit words.
     pub(super) fn has_bits_by_columns(&self) -> bool {
         let Op::BatchNorm(op) = &self.problem.op else { return false };
         self.has_own_elements()
@@ -24,7 +25,7 @@ impl Norm<'_> {
             && op.bits().is_some_and(|order| order == self.src.layout)
     }
 
-    /// The same where its bits and elements lie in one order, eight whole bits a byte, in planes of channels.
+    /// The same with a mask in the layout of source and destination, which are dense with contiguous pixels, and whole bytes.
     pub(super) fn has_bits_by_elements(&self) -> bool {
         let Op::BatchNorm(op) = &self.problem.op else { return false };
         let dst = if self.prop.is_forward() { self.tensor(Arg::DST) } else { self.tensor(Arg::DIFF_SRC) };
@@ -37,12 +38,12 @@ impl Norm<'_> {
             && op.bits().is_some_and(|order| order == self.src.layout)
     }
 
-    /// What `gradient(a, p)` of [`Self::gradient`] is, in terms of the tensors.
+    /// The expression of the destination's gradient at `p`, masked by the ReLU.
     pub(super) fn passed(&self) -> &'static str {
         if self.tensor(Arg::WORKSPACE).is_some() { "(passes(a, p) ? diff_dst(a, p) : (real)0)" } else { "diff_dst(a, p)" }
     }
 
-    /// `index_of(a, p)`: the number of a position's bit; the source is declared.
+    /// Declares `index_of(a, p)`: the bit of a position in the ReLU mask.
     pub(super) fn number_of(&self, emit: &mut Emitter) {
         let Op::BatchNorm(op) = &self.problem.op else { return };
         if op.bits().is_some_and(|order| order == self.src.layout) {

@@ -1,4 +1,4 @@
-//! Sums over the elements of a channel, and the gradients of scale and shift that they are.
+//! Sums over the elements of a channel: the gradients of scale and shift.
 
 use super::{Norm, OVERFLOW, scratch};
 use crate::emit::{Emitter, View};
@@ -9,8 +9,8 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, Layout, Tensor};
 
 impl Norm<'_> {
-    /// Appends launches that add `term` over all positions with the same index along `channel`: in parts, then the parts. `result` gives the
-    /// statements that take the sum `s[0]` of the channel `p[1]`.
+    /// Appends launches that sum `term` per index along `channel`: in parts, then the parts. `result` returns the statements that use the sum `s[0]` of channel
+    /// `p[1]`.
     pub(super) fn channel_sum(
         &self,
         program: &mut Program,
@@ -22,7 +22,7 @@ impl Norm<'_> {
         let dims = self.src.dims();
         let channels = dims[channel];
         let terms = dims.volume().ok_or(OVERFLOW)? / channels.max(1);
-        // Parts of at least 1,024 terms, as many as keep a large GPU busy.
+        // Parts of at least 1,024 terms, enough to fill a large GPU.
         let parts = (terms / 1024).clamp(1, (65_536 / channels.max(1)).max(1)).min(1024);
         let partial = Tensor::plain([parts, channels], self.real.dtype()).map_err(|_| OVERFLOW)?;
         let at = program.book(partial.bytes()).ok_or(OVERFLOW)?;
@@ -40,8 +40,8 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// Statements that keep what elements of the source's gradient are made with, of the sums of `g` and of `g x^` of a channel: with `d` the destination's
-    /// gradient, an element's is `d own + (src - mean) apart + fixed`.
+    /// Statements that store a channel's coefficients of the source gradient, from its sums of `g` and `g x^`: with the destination gradient `d` an element is
+    /// `d own + (src - mean) apart + fixed`.
     fn keep_coefficients(
         &self,
         emit: &mut Emitter,
@@ -63,7 +63,7 @@ impl Norm<'_> {
         ))
     }
 
-    /// Statements that store the sum `s[i]` of channel `p[1]` as the gradient of scale (0) or shift (1), where it is asked for.
+    /// Statements that store `sum` of channel `p[1]` as the gradient of scale (0) or shift (1), if requested.
     fn keep_sum(&self, emit: &mut Emitter, i: usize, sum: &str) -> Result<String, Skip> {
         let (name, arg) = [("diff_scale", Arg::DIFF_SCALE), ("diff_shift", Arg::DIFF_SHIFT)][i];
         let Some(t) = self.wanted(arg) else { return Ok(String::new()) };
@@ -71,7 +71,7 @@ impl Norm<'_> {
         Ok(format!("    {name}_store(a, {name}_at(a, p + 1), {sum});\n"))
     }
 
-    /// Both sums of each channel from their parts, in one launch.
+    /// One launch that adds the parts of both sums of each channel.
     pub(super) fn add_gradients(
         &self,
         program: &mut Program,
@@ -91,7 +91,7 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// Both sums of each channel element by element, where they are asked for.
+    /// Both sums of each channel from the elements, each in launches of its own, as far as they are needed.
     pub(super) fn sum_gradients(&self, program: &mut Program, sums: &Tensor, made: Option<[usize; 3]>) -> Result<(), Skip> {
         let kept = program.book(sums.bytes()).ok_or(OVERFLOW)?;
         for (i, arg) in [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].into_iter().enumerate() {
