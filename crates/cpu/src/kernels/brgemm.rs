@@ -68,9 +68,9 @@ struct Zeros {
 }
 
 /// Most columns of a band.
-const MOST_COLUMNS: usize = 64;
+const MAX_BAND_COLUMNS: usize = 64;
 /// Words of a list up to which no allocation is needed.
-const WORDS: usize = 256;
+const STACK_LIST_WORDS: usize = 256;
 
 impl Shape {
     /// Bytes of an element of `A`.
@@ -155,11 +155,11 @@ impl Brgemm {
     /// # Panics
     /// If a matrix is not inside its memory.
     pub fn run(&self, a: Buf, b: Buf, pairs: &[[usize; 2]], c: &mut [f32]) {
-        let mut stack = [0; WORDS];
+        let mut stack = [0; STACK_LIST_WORDS];
         let highest = self.strips.iter().map(|s| s.height).max().unwrap_or(1);
         let words = List::words(1, [highest; 2], pairs.len()).unwrap_or(usize::MAX);
-        let mut heap = if words > WORDS { vec![0; words] } else { Vec::new() };
-        let words = if words > WORDS { &mut heap[..] } else { &mut stack[..] };
+        let mut heap = if words > STACK_LIST_WORDS { vec![0; words] } else { Vec::new() };
+        let words = if words > STACK_LIST_WORDS { &mut heap[..] } else { &mut stack[..] };
         let zeros = self.zeros.as_ref().and_then(|z| z.row.region().bytes()).unwrap_or(Buf::empty());
         let (on, step) = (Operands { a, b, zeros }, self.shape.lda * self.shape.a_bytes());
         for rows in &self.strips {
@@ -185,7 +185,7 @@ impl Brgemm {
     fn correct(&self, zeros: &Zeros, pairs: &[[usize; 2]], words: &mut [usize], on: Operands, c: &mut [f32]) {
         let list = list(words, (1, 1, 0), pairs.iter().map(|pair| (pair[1], on.zeros.as_ptr().addr())));
         for (band, tile) in self.bands.iter().zip(&zeros.kernels) {
-            let mut surplus = [0.0; MOST_COLUMNS];
+            let mut surplus = [0.0; MAX_BAND_COLUMNS];
             self.tile((band, tile), list.strips(), on, &mut surplus);
             for row in c.chunks_mut(self.shape.ldc).take(self.shape.m) {
                 let sums = &mut row[band.column..band.column + band.columns];

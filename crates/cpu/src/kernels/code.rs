@@ -80,7 +80,7 @@ pub fn refusal() -> Option<&'static str> {
 static FULL: AtomicBool = AtomicBool::new(false);
 
 /// Free memory that justifies describing primitives with generated code: some kernels of usual size.
-const ROOM: usize = 64 << 10;
+const MIN_FREE_BYTES: usize = 64 << 10;
 
 /// Whether all memory for generated code is in use.
 pub fn is_full() -> bool {
@@ -88,7 +88,7 @@ pub fn is_full() -> bool {
         return false;
     }
     sweep();
-    let full = arena().room() < ROOM;
+    let full = arena().room() < MIN_FREE_BYTES;
     FULL.store(full, Ordering::Relaxed);
     full
 }

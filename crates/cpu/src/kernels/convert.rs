@@ -7,8 +7,8 @@ use oxidnn_spec::DataType;
 use std::cell::Cell;
 
 /// Sizes of the buffers between memory and f32, in bytes: for short runs, and for a piece of long ones.
-const SMALL: usize = 128;
-const LARGE: usize = 2048;
+const SMALL_BUFFER_BYTES: usize = 128;
+const LARGE_BUFFER_BYTES: usize = 2048;
 
 struct Fill<'a>(f32, &'a mut [f32]);
 
@@ -104,15 +104,15 @@ impl Elements<'_> {
                 }
             }
             _ if dtype.bits() == 4 => {
-                for (i, out) in out.chunks_mut(2 * SMALL).enumerate() {
-                    self.behind(i * 2 * SMALL).read_nibbles(simd, out);
+                for (i, out) in out.chunks_mut(2 * SMALL_BUFFER_BYTES).enumerate() {
+                    self.behind(i * 2 * SMALL_BUFFER_BYTES).read_nibbles(simd, out);
                 }
             }
-            _ if out.len() * self.size() <= SMALL => self.read_through::<SMALL>(simd, out),
+            _ if out.len() * self.size() <= SMALL_BUFFER_BYTES => self.read_through::<SMALL_BUFFER_BYTES>(simd, out),
             _ => {
-                let piece = LARGE / self.size();
+                let piece = LARGE_BUFFER_BYTES / self.size();
                 for (i, out) in out.chunks_mut(piece).enumerate() {
-                    self.behind(i * piece).read_through::<LARGE>(simd, out);
+                    self.behind(i * piece).read_through::<LARGE_BUFFER_BYTES>(simd, out);
                 }
             }
         }
@@ -129,15 +129,15 @@ impl Elements<'_> {
                 }
             }
             _ if dtype.bits() == 4 => {
-                for (i, values) in values.chunks(2 * SMALL).enumerate() {
-                    self.behind(i * 2 * SMALL).write_nibbles(simd, values);
+                for (i, values) in values.chunks(2 * SMALL_BUFFER_BYTES).enumerate() {
+                    self.behind(i * 2 * SMALL_BUFFER_BYTES).write_nibbles(simd, values);
                 }
             }
-            _ if values.len() * self.size() <= SMALL => self.write_through::<SMALL>(simd, values),
+            _ if values.len() * self.size() <= SMALL_BUFFER_BYTES => self.write_through::<SMALL_BUFFER_BYTES>(simd, values),
             _ => {
-                let piece = LARGE / self.size();
+                let piece = LARGE_BUFFER_BYTES / self.size();
                 for (i, values) in values.chunks(piece).enumerate() {
-                    self.behind(i * piece).write_through::<LARGE>(simd, values);
+                    self.behind(i * piece).write_through::<LARGE_BUFFER_BYTES>(simd, values);
                 }
             }
         }
@@ -162,7 +162,7 @@ impl Elements<'_> {
     /// The packed bytes of 4-bit elements are collected first, then converted.
     fn read_nibbles(self, simd: Simd, out: &mut [f32]) {
         let Elements { buf, dtype, at, stride } = self;
-        let mut packed = [0u8; SMALL];
+        let mut packed = [0u8; SMALL_BUFFER_BYTES];
         let packed = &mut packed[..out.len().div_ceil(2)];
         if stride == 1 && at.is_multiple_of(2) {
             buf.read(at / 2, packed);
@@ -178,7 +178,7 @@ impl Elements<'_> {
     /// Half bytes at the ends of a run belong to neighbours and are kept.
     fn write_nibbles(self, simd: Simd, values: &[f32]) {
         let Elements { buf, dtype, at, stride } = self;
-        let mut packed = [0u8; SMALL];
+        let mut packed = [0u8; SMALL_BUFFER_BYTES];
         let packed = &mut packed[..values.len().div_ceil(2)];
         from_f32(simd, dtype, values, packed);
         if stride == 1 && at.is_multiple_of(2) && values.len().is_multiple_of(2) {

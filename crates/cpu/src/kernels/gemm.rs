@@ -61,7 +61,7 @@ pub struct Gemm {
 }
 
 /// K blocks are multiples of this many steps: whole words of 4-bit weights.
-const STEPS: usize = 8;
+const K_BLOCK_MULTIPLE: usize = 8;
 /// Most steps of a reduction, since a plan lists its K blocks and should take little memory.
 pub const MOST_STEPS: usize = 1 << 24;
 /// The reason why rows decline longer ones.
@@ -163,7 +163,7 @@ impl Gemm {
             return Err(TOO_MANY_STEPS);
         }
         let on_amx = isa.amx && amx::check(kind.product).is_ok();
-        let parts = if on_amx { sizes.parts(kind.product, K_STEPS.amx, LINES) } else { sizes.parts(kind.product, most, STEPS) };
+        let parts = if on_amx { sizes.parts(kind.product, K_STEPS.amx, LINES) } else { sizes.parts(kind.product, most, K_BLOCK_MULTIPLE) };
         let shape = Shape {
             units: sizes.batch,
             rows: vec![sizes.rows],

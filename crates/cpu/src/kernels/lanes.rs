@@ -69,18 +69,18 @@ fn pairwise<const W: usize>(mut lanes: [f32; W], join: impl Fn(f32, f32) -> f32)
 }
 
 /// Independent accumulators, to hide latency.
-const VECTORS: usize = 4;
+const ACCUMULATORS: usize = 4;
 
-/// Folds two slices of equal lengths, element by element `total = add(total, x, y)`: in `VECTORS` vectors of `W` lanes, whose totals `join`
-/// combines pairwise.
+/// Folds two slices of equal lengths, element by element `total = add(total, x, y)`: in `ACCUMULATORS` vectors of `W` lanes, whose totals
+/// `join` combines pairwise.
 #[inline(always)]
 pub fn fold<const W: usize>([x, y]: [&[f32]; 2], neutral: f32, add: impl Fn(f32, f32, f32) -> f32, join: impl Fn(f32, f32) -> f32) -> f32 {
     // Counted loops over arrays, so that the totals stay in registers.
-    let mut totals = [[neutral; W]; VECTORS];
+    let mut totals = [[neutral; W]; ACCUMULATORS];
     let ((x_pieces, x_rest), (y_pieces, y_rest)) = (x.as_chunks::<W>(), y.as_chunks::<W>());
-    let ((x_fours, x_pieces), (y_fours, y_pieces)) = (x_pieces.as_chunks::<VECTORS>(), y_pieces.as_chunks::<VECTORS>());
+    let ((x_fours, x_pieces), (y_fours, y_pieces)) = (x_pieces.as_chunks::<ACCUMULATORS>(), y_pieces.as_chunks::<ACCUMULATORS>());
     for (x, y) in x_fours.iter().zip(y_fours) {
-        for k in 0..VECTORS {
+        for k in 0..ACCUMULATORS {
             totals[k] = std::array::from_fn(|j| add(totals[k][j], x[k][j], y[k][j]));
         }
     }

@@ -6,7 +6,7 @@
 //! four vectors are interleaved, and rows are processed by fours. If only a rounding to bf16 follows, exponentials are computed with that
 //! accuracy.
 //!
-//! The reference that is subtracted from scores need not be the largest: powers up to [`BEYOND`] are as accurate. So a row keeps its
+//! The reference that is subtracted from scores need not be the largest: powers up to [`MAX_EXCESS`] are as accurate. So a row keeps its
 //! reference until a score exceeds it by more than that, which is rare after the first block: one comparison of whole vectors decides it
 //! for all rows, without reducing lanes.
 
@@ -97,12 +97,12 @@ impl Key for Spec {
     }
 }
 
-/// The state of a row: its reference, which no score times the factor exceeds by more than [`BEYOND`], and the sum of the powers of two of
-/// scores times the factor minus the reference.
+/// The state of a row: its reference, which no score times the factor exceeds by more than [`MAX_EXCESS`], and the sum of the powers of two
+/// of scores times the factor minus the reference.
 pub type State = [f32; 2];
 
 /// How far scores times the factor may exceed a row's reference.
-pub const BEYOND: f32 = 8.0;
+pub const MAX_EXCESS: f32 = 8.0;
 
 /// Bytes of a row's state, and the offset of its sum.
 const STATE: usize = size_of::<State>();
@@ -241,7 +241,7 @@ fn references(f: &mut Function, first: &At, totals: &[Val], factor: Val) -> Vec<
         // Infinity minus infinity must not count.
         beyond = f.binary(Binary::MaxF32, more, beyond);
     }
-    let most = f.splat_f32(width, BEYOND);
+    let most = f.splat_f32(width, MAX_EXCESS);
     let any = f.compare_f32(Compare::Gt, beyond, most);
     let memory = f.local(size_of::<u16>());
     f.store_bits(memory.at(0), any);
@@ -269,7 +269,7 @@ fn references(f: &mut Function, first: &At, totals: &[Val], factor: Val) -> Vec<
 /// Makes the largest score of a block the row's reference if it exceeds that by too much, and rescales the sum and the results so far.
 fn update(f: &mut Function, at: &At, largest: Val, reference: Val) {
     let width = f.isa().width();
-    let (zero, nothing, most) = (f.zero(width), f.splat_f32(width, f32::NEG_INFINITY), f.splat_f32(width, BEYOND));
+    let (zero, nothing, most) = (f.zero(width), f.splat_f32(width, f32::NEG_INFINITY), f.splat_f32(width, MAX_EXCESS));
     let more = f.binary(Binary::SubF32, largest, reference);
     let beyond = f.compare_f32(Compare::Gt, more, most);
     let new = f.select(beyond, largest, reference);

@@ -158,20 +158,20 @@ fn three_quarters<N: Bits>(x: N) -> N {
 }
 
 /// Vectors that are processed together, with their powers interleaved, since a power is a dependency chain.
-const TOGETHER: [usize; 3] = [4, 2, 1];
+const INTERLEAVED_VECTORS: [usize; 3] = [4, 2, 1];
 
 /// Most operands of a pass.
-const OPERANDS: usize = 5;
+const MAX_OPERANDS: usize = 5;
 
 /// Arguments. Strides are in bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Args {
     /// Operands in the order of the pass's roles: the first vector, the stride of vectors, and what is added at the end of a row.
-    at: [*mut u8; OPERANDS],
-    vector: [usize; OPERANDS],
-    next: [usize; OPERANDS],
-    /// Rows, whole vectors of each in groups of [`TOGETHER`], and elements after those.
+    at: [*mut u8; MAX_OPERANDS],
+    vector: [usize; MAX_OPERANDS],
+    next: [usize; MAX_OPERANDS],
+    /// Rows, whole vectors of each in groups of [`INTERLEAVED_VECTORS`], and elements after those.
     rows: usize,
     vectors: [usize; 3],
     left: usize,
@@ -444,7 +444,7 @@ pub struct Responses {
 }
 
 /// Most lanes of a vector.
-const LANES: usize = 16;
+const MAX_LANES: usize = 16;
 
 impl Responses {
     /// The kernel for `spec`.
@@ -453,7 +453,7 @@ impl Responses {
     /// As for [`code::get`].
     pub fn get(isa: Isa, spec: &Spec) -> Result<Responses, Error> {
         // With 16 registers four do not fit.
-        let together = if isa.avx512 { TOGETHER } else { [usize::MAX, 2, 1] };
+        let together = if isa.avx512 { INTERLEAVED_VECTORS } else { [usize::MAX, 2, 1] };
         Ok(Responses { entry: code::get(isa, spec)?, spec: spec.clone(), lanes: isa.width().lanes(), together })
     }
 
@@ -465,7 +465,7 @@ impl Responses {
         if call.sizes.contains(&0) {
             return 0.0;
         }
-        let mut total = [0.0; LANES];
+        let mut total = [0.0; MAX_LANES];
         let args = Args { total: total.as_mut_ptr(), ..self.checked(call) };
         // SAFETY: tensors and planes hold all rows and vectors that were checked; `total` has room for the widest vector.
         unsafe { self.entry.call(&args) }
@@ -480,9 +480,9 @@ impl Responses {
         let steps = elements.div_ceil(self.lanes);
         let [four, two, _] = self.together;
         let mut args = Args {
-            at: [std::ptr::null_mut(); OPERANDS],
-            vector: [0; OPERANDS],
-            next: [0; OPERANDS],
+            at: [std::ptr::null_mut(); MAX_OPERANDS],
+            vector: [0; MAX_OPERANDS],
+            next: [0; MAX_OPERANDS],
             rows,
             vectors: [vectors / four, vectors % four / two, vectors % four % two],
             left,

@@ -21,7 +21,7 @@ use shape::{Operand, Operands, Shape};
 use std::ops::Range;
 
 /// Multiply-adds of a core in a cycle: two vectors of eight, half of which wait for operands to be packed.
-const RATE: f64 = 4.0;
+const MULTIPLY_ADDS_PER_CYCLE: f64 = 4.0;
 
 #[derive(Debug)]
 struct Doubles {
@@ -79,7 +79,7 @@ impl Kernel for Doubles {
             algorithm: "sums of products in f64, operands packed element by element".into(),
             registers: ("12 rows of two vectors of f64".into(), 12 * 16 * size_of::<f64>()),
             blocks,
-            rate: RATE,
+            rate: MULTIPLY_ADDS_PER_CYCLE,
             padding: decision::padding(columns, 16),
             copies: 0,
             cores: self.workers,

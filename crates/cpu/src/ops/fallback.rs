@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 /// Multiply-adds a cycle, as a prediction.
-const RATE: f64 = 0.25;
+const MULTIPLY_ADDS_PER_CYCLE: f64 = 0.25;
 
 /// The row.
 pub const ROW: Impl<CpuTarget> = Impl::new("ref:any", plan).as_reference();
@@ -49,8 +49,16 @@ impl Kernel for Reference {
     fn decision(&self, problem: &Problem) -> Decision {
         let blocks = vec![("nothing: every element is looked up where it lies".into(), problem.bytes())];
         let registers = ("a sum in double precision".into(), size_of::<f64>());
-        How { algorithm: "the definition, element by element".into(), registers, blocks, rate: RATE, padding: 1.0, cores: 1, copies: 0 }
-            .decision(problem)
+        How {
+            algorithm: "the definition, element by element".into(),
+            registers,
+            blocks,
+            rate: MULTIPLY_ADDS_PER_CYCLE,
+            padding: 1.0,
+            cores: 1,
+            copies: 0,
+        }
+        .decision(problem)
     }
 
     fn run(&self, _: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {

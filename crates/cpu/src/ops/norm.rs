@@ -6,7 +6,7 @@ use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, NormFlags, Prop};
 use oxidnn_spec::{Arg, Layout, Problem, Tensor};
 
 /// Passes over a row in a backward pass.
-const PASSES: i64 = 3;
+const BACKWARD_PASSES: i64 = 3;
 
 /// A normalisation.
 pub(super) struct Norm<'p> {
@@ -288,7 +288,7 @@ impl Norm<'_> {
         b.argument(Arg::SRC)?;
         let stats = self.stats(b, &tables)?;
         self.given(b, stats)?;
-        let each = summed_rows(b.count(self.kept), b.count(b.all() & !self.kept), PASSES);
+        let each = summed_rows(b.count(self.kept), b.count(b.all() & !self.kept), BACKWARD_PASSES);
         let mut added = [const { None }; 2];
         for (sums, _) in added.iter_mut().zip(PARAMETERS).filter(|(_, arg)| self.has(*arg)) {
             *sums = Some(b.sums(each)?);

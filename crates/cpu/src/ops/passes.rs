@@ -86,9 +86,9 @@ pub(crate) fn left<T>(tail: Option<T>, attr: &Attr) -> Result<Option<T>, Skip> {
 }
 
 /// Cycles of a vector of a long function; of a vector of a pass in L2, and beyond it; and of beginning a pass. Measured on Zen 4.
-const LONG: usize = 20;
-const PASS: [usize; 2] = [10, 30];
-const BEGIN: usize = 2000;
+const TRANSCENDENTAL_CYCLES: usize = 20;
+const PASS_CYCLES: [usize; 2] = [10, 30];
+const PASS_SETUP_CYCLES: usize = 2000;
 
 /// Declines results with so few columns that vectors are partly idle, if long functions follow: a second pass computes these on whole
 /// vectors.
@@ -100,12 +100,13 @@ pub(crate) fn fills(attr: &Attr, [rows, columns]: [usize; 2], (isa, target): (Is
     let long = chain::steps(attr, DataType::F32, [false; 2]).flatten().filter(|step| !jit::is_short(step.formula)).count();
     let idle = columns.next_multiple_of(lanes) - columns;
     let far = rows.saturating_mul(columns).saturating_mul(size_of::<f32>()) > target.caches.l2;
-    let [saved, pass] = [idle * long * LONG, columns * PASS[usize::from(far)]].map(|each| rows.saturating_mul(each) / lanes);
-    if saved > pass.saturating_add(BEGIN) { Err(Skip::Attr("long functions behind few columns".into())) } else { Ok(()) }
+    let [saved, pass] =
+        [idle * long * TRANSCENDENTAL_CYCLES, columns * PASS_CYCLES[usize::from(far)]].map(|each| rows.saturating_mul(each) / lanes);
+    if saved > pass.saturating_add(PASS_SETUP_CYCLES) { Err(Skip::Attr("long functions behind few columns".into())) } else { Ok(()) }
 }
 
 /// A second pass is preferred to copies if its predicted time is at most this fraction of theirs.
-const SOONER: f64 = 0.7;
+const MAX_TIME_RATIO: f64 = 0.7;
 
 /// Plans `problem` by `row`, which copies operands, unless a second pass is predicted to be faster, both on one thread.
 ///
@@ -116,7 +117,9 @@ pub(crate) fn unless_sooner(problem: &Problem, target: &CpuTarget, row: Choose<C
     let alone = CpuTarget { threads: 1, ..*target };
     let seconds = |row: Choose<CpuTarget>| row(problem, &alone).ok().and_then(|plan| plan.decision().seconds);
     match seconds(generated).and_then(|behind| Some((behind, seconds(row)?))) {
-        Some((behind, copies)) if behind < copies * SOONER => Err(Skip::Attr("what a pass behind an operation without copies does".into())),
+        Some((behind, copies)) if behind < copies * MAX_TIME_RATIO => {
+            Err(Skip::Attr("what a pass behind an operation without copies does".into()))
+        }
         _ => Ok(planned),
     }
 }

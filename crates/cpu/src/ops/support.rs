@@ -206,20 +206,20 @@ pub(super) fn exact_depth(sources: [&Source<'_>; 2], attr: &Attr) -> Option<usiz
 }
 
 /// Most channels of a task of the bias gradient, and channels whose sums stay in registers.
-const BIAS: usize = 512;
-const COLUMNS: usize = 64;
+const MAX_TASK_CHANNELS: usize = 512;
+const REGISTER_CHANNELS: usize = 64;
 
 /// Writes the sums of `dst` over all dimensions but the second (the channels) to `bias`.
 pub(super) fn bias_gradient(executor: &dyn Executor, dst: &View<'_>, bias: &View<'_>) {
     bias.zero_padding();
     let channels = dst.dims()[1] as usize;
     // Each channel is summed on its own, so the number of channels in a task does not change results.
-    let each = channels.div_ceil(executor.threads().max(1)).next_multiple_of(COLUMNS).clamp(COLUMNS, BIAS);
+    let each = channels.div_ceil(executor.threads().max(1)).next_multiple_of(REGISTER_CHANNELS).clamp(REGISTER_CHANNELS, MAX_TASK_CHANNELS);
     executor.run(executor.threads(), channels.div_ceil(each), &|_, task| channel_sums(dst, bias, (task * each, each)));
 }
 
 /// Pixels that are added together.
-const PIXELS: usize = 16;
+const PIXELS_PER_PARTIAL_SUM: usize = 16;
 
 /// A line of `count` pixels at one stride, with channels in blocks.
 #[derive(Clone, Copy)]
@@ -233,23 +233,29 @@ struct Pixels {
 /// Adds a line of pixels from `pos` on to the sums of their channels.
 fn channel_rows(dst: &View<'_>, pos: &Pos, line: Pixels, mut total: &mut [f64]) {
     let Pixels { count, step, block, near } = line;
-    let (mut pos, mut rows) = (*pos, [0.0f32; PIXELS * COLUMNS]);
+    let (mut pos, mut rows) = (*pos, [0.0f32; PIXELS_PER_PARTIAL_SUM * REGISTER_CHANNELS]);
     while !total.is_empty() {
         let wide = near == 1 && matches!(dst.dtype(), DataType::F32 | DataType::Bf16);
-        let most = if wide { BIAS } else { COLUMNS };
+        let most = if wide { MAX_TASK_CHANNELS } else { REGISTER_CHANNELS };
         let channels = (block - pos[1] as usize % block).min(total.len()).min(most);
         let (now, rest) = std::mem::take(&mut total).split_at_mut(channels);
         let first = dst.offset(&pos);
         if wide {
             // Some pixels at a time, read in place.
-            for start in (0..count).step_by(PIXELS) {
-                dst.simd().run(AddPixels { dst, first: first + start * step, step, count: PIXELS.min(count - start), total: now });
+            for start in (0..count).step_by(PIXELS_PER_PARTIAL_SUM) {
+                dst.simd().run(AddPixels {
+                    dst,
+                    first: first + start * step,
+                    step,
+                    count: PIXELS_PER_PARTIAL_SUM.min(count - start),
+                    total: now,
+                });
             }
             (pos[1], total) = (pos[1] + channels as i64, rest);
             continue;
         }
-        for start in (0..count).step_by(PIXELS) {
-            let rows = &mut rows[..PIXELS.min(count - start) * channels];
+        for start in (0..count).step_by(PIXELS_PER_PARTIAL_SUM) {
+            let rows = &mut rows[..PIXELS_PER_PARTIAL_SUM.min(count - start) * channels];
             // Contiguous pixels are one run.
             let each = if near == 1 && step == channels { rows.len() } else { channels };
             rows.chunks_exact_mut(each).enumerate().for_each(|(i, row)| dst.read_run(first + (start + i) * step, near, row));
@@ -291,7 +297,7 @@ impl Body for AddPixels<'_> {
     fn run<const W: usize, const FMA: bool>(mut self) {
         let total = std::mem::take(&mut self.total);
         // The standard library's loops are not compiled for wide vectors.
-        let (whole, rest) = total.as_chunks_mut::<COLUMNS>();
+        let (whole, rest) = total.as_chunks_mut::<REGISTER_CHANNELS>();
         for sums in whole {
             self.columns(sums);
         }
@@ -329,11 +335,11 @@ impl AddPixels<'_> {
     }
 }
 
-/// Sums `dst` over images and pixels for at most `most` channels, itself at most [`BIAS`], from `first` on.
+/// Sums `dst` over images and pixels for at most `most` channels, itself at most [`MAX_TASK_CHANNELS`], from `first` on.
 fn channel_sums(dst: &View<'_>, bias: &View<'_>, (first, most): (usize, usize)) {
     let dims = dst.dims();
     let channels = most.min(dims[1] as usize - first);
-    let mut total = [0.0f64; BIAS];
+    let mut total = [0.0f64; MAX_TASK_CHANNELS];
     let mut line = [0.0f32; 256];
     let last = dims.len() - 1;
     let (channel, across) = (Axis::new(&[1], dims), Axis::new(&[last], dims));
@@ -381,6 +387,6 @@ fn channel_sums(dst: &View<'_>, bias: &View<'_>, (first, most): (usize, usize)) 
     });
     let mut pos: Pos = [0; MAX_NDIMS];
     pos[0] = first as i64;
-    let total: [f32; BIAS] = total.map(|t| t as f32);
+    let total: [f32; MAX_TASK_CHANNELS] = total.map(|t| t as f32);
     bias.write(&pos, 0, &total[..channels]);
 }

@@ -2,7 +2,7 @@
 //! to call, and steps of recurrent networks. Rows of `A` have a constant stride and contiguous steps, `B` is in panels.
 
 use super::block::{Block, Call, Held, Registers};
-use super::{MORE, ROWS, Round};
+use super::{MAX_EXTRA_K_BLOCKS, ROWS, Round};
 use crate::kernels::tile::{Ahead, Product};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Reuse;
@@ -75,7 +75,7 @@ impl Accumulate {
     pub fn add(&self, held: &mut Held<'_>, on: &Addend<'_>, words: &mut [usize], (sums, row): (&mut [f32], usize)) {
         let (line, (b, b_at, b_panel)) = (self.panel * LINES * 4, on.b);
         // With several K blocks, a block more for each costs more than another pass over all.
-        let more = if on.parts.len() > MORE { 0 } else { MORE };
+        let more = if on.parts.len() > MAX_EXTRA_K_BLOCKS { 0 } else { MAX_EXTRA_K_BLOCKS };
         for first in (0..on.rows).step_by(ROWS) {
             let upper = LINES.min(on.rows - first);
             let rows = [upper, (on.rows - first - upper).min(LINES)];

@@ -47,24 +47,25 @@ pub fn is_faster(product: Product, sizes: [i64; 4]) -> bool {
 
 /// The part of AMX's time that vectors may take for a window, to be preferred: if the taps are one line, and if they are several lines.
 /// Results take long on both.
-const WINDOW: [f64; 2] = [0.7, 0.5];
+const MAX_WINDOW_TIME_RATIO: [f64; 2] = [0.7, 0.5];
 /// So many rows that only the costs for each row matter.
-const MANY: i64 = 1 << 20;
+const ASYMPTOTIC_ROWS: i64 = 1 << 20;
 
 /// Whether vectors are faster for windows with so small a K, for any number of rows: packed weights must not depend on sizes. `depth` is
 /// that of a line of taps, of which there are `lines`: AMX multiplies each on its own, however much of a tile it fills.
 pub fn is_shallow(product: Product, lines: i64, depth: i64) -> bool {
-    let in_steps =
-        |each: usize| times(product, [1, MANY, LINES as i64, lines.saturating_mul((depth as u64).next_multiple_of(each as u64) as i64)]);
+    let in_steps = |each: usize| {
+        times(product, [1, ASYMPTOTIC_ROWS, LINES as i64, lines.saturating_mul((depth as u64).next_multiple_of(each as u64) as i64)])
+    };
     let ([on_tiles, on_vectors], [apart, _]) = (in_steps(product.depth()), in_steps(LINES * product.depth()));
-    on_vectors < WINDOW[0] * on_tiles || on_vectors < WINDOW[1] * apart
+    on_vectors < MAX_WINDOW_TIME_RATIO[0] * on_tiles || on_vectors < MAX_WINDOW_TIME_RATIO[1] * apart
 }
 
 /// Bytes between cache lines of the same L1 set: a page, so that the index needs no address translation.
-const WAY: usize = 4096;
+const L1_ALIAS_BYTES: usize = 4096;
 /// Passes over the rows of a tile, each for two vectors of columns, that repay a copy. Copying 2 KiB (32 rows of a step) from L3 takes some
 /// 400 cycles (185 us for 2 MiB on Sapphire Rapids); loading them from L2 instead of L1 takes 24 more than products hide.
-const REPAY: usize = 16;
+const MIN_PASSES_FOR_COPY: usize = 16;
 
 /// Whether AMX multiplies `rows` rows of `bytes` bytes at stride `distance` by `columns` columns faster from a copy that spreads them over
 /// the sets of L1.
@@ -72,9 +73,9 @@ const REPAY: usize = 16;
 /// A tile reads each cache line of its rows once in a pass, so lines that evict each other cost nothing within a pass. Only later passes
 /// find fewer of them in L1; and in the copy, those of a K block would have to stay there.
 pub fn repays_copy(caches: &Caches, [bytes, distance]: [usize; 2], [rows, columns]: [usize; 2]) -> bool {
-    let (ways, rows, block) = (caches.l1 / WAY, rows.min(ROWS), bytes.min(K_STEPS.amx * 4));
+    let (ways, rows, block) = (caches.l1 / L1_ALIAS_BYTES, rows.min(ROWS), bytes.min(K_STEPS.amx * 4));
     // Addresses at multiples of a power of two map to this many sets.
-    let apart = (1 << distance.trailing_zeros().min(WAY.trailing_zeros())).max(caches.line);
-    let in_a_set = block.div_ceil(apart) * (rows * apart).div_ceil(WAY);
-    in_a_set > ways && rows * block <= caches.l1 && columns.div_ceil(2 * LINES) >= REPAY
+    let apart = (1 << distance.trailing_zeros().min(L1_ALIAS_BYTES.trailing_zeros())).max(caches.line);
+    let in_a_set = block.div_ceil(apart) * (rows * apart).div_ceil(L1_ALIAS_BYTES);
+    in_a_set > ways && rows * block <= caches.l1 && columns.div_ceil(2 * LINES) >= MIN_PASSES_FOR_COPY
 }

@@ -23,7 +23,7 @@ use std::sync::Arc;
 mod tests;
 
 /// Rows that are finished together.
-const EACH: usize = 4;
+const ROWS_AT_ONCE: usize = 4;
 /// Most tiles of a call with an address for every row.
 pub(super) const LISTED: usize = 8;
 /// Bytes of the sums of a block; and of the row addresses of a call.
@@ -53,7 +53,7 @@ pub(super) struct Args {
     column: usize,
     /// Rows of the upper tile.
     upper: usize,
-    /// How many times [`EACH`] rows are finished with every step of products, so that all are finished with the last step.
+    /// How many times [`ROWS_AT_ONCE`] rows are finished with every step of products, so that all are finished with the last step.
     each: usize,
     state: *mut u8,
 }
@@ -125,7 +125,7 @@ struct Waiting<'k> {
     rows: Int,
     shift: Int,
     column: Int,
-    /// How many times [`EACH`] rows remain, and how many rows after these.
+    /// How many times [`ROWS_AT_ONCE`] rows remain, and how many rows after these.
     left: Int,
     rest: Int,
     last: Option<Pred>,
@@ -142,8 +142,8 @@ impl<'k> Waiting<'k> {
         ]
         .map(|at| field(f, state, at));
         let rest = f.copy(left);
-        f.shr(left, EACH.trailing_zeros() as u8);
-        f.and(rest, EACH as i32 - 1);
+        f.shr(left, ROWS_AT_ONCE.trailing_zeros() as u8);
+        f.and(rest, ROWS_AT_ONCE as i32 - 1);
         let ends = block.first + block.vectors == usize::from(key.tiles.vectors);
         let last = (key.masked && ends).then(|| {
             let last = field(f, args, offset_of!(Args, tail) + tile::Args::LAST);
@@ -169,7 +169,7 @@ impl<'k> Waiting<'k> {
         f.add(self.sums, (rows * vectors * width.bytes()) as i32);
     }
 
-    /// Finishes the rows after the last multiple of [`EACH`].
+    /// Finishes the rows after the last multiple of [`ROWS_AT_ONCE`].
     fn finish_rest(&self, f: &mut Function) {
         f.repeat(self.rest, |f| self.finish(f, 1));
     }
@@ -195,10 +195,10 @@ impl Beside for Pipe<'_> {
             return;
         }
         let (rows, times) = (field(f, self.state, offset_of!(State, now)), field(f, self.args, offset_of!(Args, count)));
-        f.shr(times, EACH.trailing_zeros() as u8);
+        f.shr(times, ROWS_AT_ONCE.trailing_zeros() as u8);
         f.repeat(times, |f| {
-            self.key.tail.ask(f, Spot::of_rows(self.args, self.column, (rows, self.shift)), (EACH, block.vectors));
-            f.add(rows, (EACH * size_of::<usize>()) as i32);
+            self.key.tail.ask(f, Spot::of_rows(self.args, self.column, (rows, self.shift)), (ROWS_AT_ONCE, block.vectors));
+            f.add(rows, (ROWS_AT_ONCE * size_of::<usize>()) as i32);
         });
     }
 
@@ -207,7 +207,7 @@ impl Beside for Pipe<'_> {
         let times = field(f, self.args, offset_of!(Args, each));
         f.repeat_some(times, |f| {
             f.when(Compare::Gt, waiting.left, 0, |f| {
-                waiting.finish(f, EACH);
+                waiting.finish(f, ROWS_AT_ONCE);
                 f.sub(waiting.left, 1);
             });
         });
@@ -276,7 +276,7 @@ impl Key for Flush {
         let args = f.arguments();
         let state = field(f, args, offset_of!(Args, state));
         let waiting = Waiting::new(&self.0, f, (args, state), self.1);
-        f.repeat(waiting.left, |f| waiting.finish(f, EACH));
+        f.repeat(waiting.left, |f| waiting.finish(f, ROWS_AT_ONCE));
         waiting.finish_rest(f);
         let none = f.int(0);
         f.store_int(state.at(offset_of!(State, count) as i32), none);
@@ -407,7 +407,7 @@ impl<'p> Pipeline<'p> {
         self.list(to, (call.tiles, call.lines));
         self.args.tiles = arguments(&key.tiles, held, shape, call);
         (self.args.column, self.args.upper) = (to.column, shape.rows[0]);
-        self.args.each = (ROWS / EACH).div_ceil(steps);
+        self.args.each = (ROWS / ROWS_AT_ONCE).div_ceil(steps);
         self.waits = Some(kernel);
         for line in 0..call.lines {
             self.args.c_from = line * to.line;

@@ -43,30 +43,30 @@ use std::sync::Arc;
 mod tests;
 
 /// Tasks for every worker, if there are several.
-const TASKS: usize = 4;
+const TASKS_PER_WORKER: usize = 4;
 /// Steps over all rows and columns that make a task worthwhile.
-const WORTH: usize = 256 << 10;
+const MIN_TASK_STEPS: usize = 256 << 10;
 /// Tiles that a block of rows should have if panels do not stay in L2 from one block to the next.
-const LEAST: usize = 8;
+const MIN_BLOCK_TILES: usize = 8;
 /// Elements between rows of sums, so that rows do not map to the same cache sets.
 const SKEW: usize = 16;
 /// Fewest rows of a piece if lines are cut into one piece more, so that every line is whole tiles.
-const TALL: usize = 11;
+const MIN_SPLIT_PIECE_ROWS: usize = 11;
 /// Fewest rows of a piece of a line; of shorter lines several make a piece.
 pub const SHORT: usize = 8;
 /// Most additional blocks of a K block that are accepted to have all blocks of one length: a block of another length needs another tile
 /// configuration, and moves all sums through memory.
-const MORE: usize = 2;
+const MAX_EXTRA_K_BLOCKS: usize = 2;
 /// Steps of a reduction below which writing results takes longer than multiplying.
-const SHALLOW: usize = 4 * LINES;
+const MAX_STORE_BOUND_STEPS: usize = 4 * LINES;
 /// Bytes of a row of `A` above which panels evict rows from L1, unless they bypass it.
-const LONG: usize = 256;
+const MAX_L1_ROW_BYTES: usize = 256;
 /// Bytes of the sums that pass through memory between rounds.
-const BATCH: usize = 64 << 10;
+const MAX_SUMS_BYTES: usize = 64 << 10;
 /// Most bytes of gathered rows.
-const GATHERED: usize = 4 << 20;
+const MAX_GATHERED_BYTES: usize = 4 << 20;
 /// Fewest bytes from the panels of a single tile of rows to their prefetch.
-const AHEAD: usize = 32 << 10;
+const MIN_PREFETCH_BYTES: usize = 32 << 10;
 
 /// A product on vectors or on AMX.
 #[derive(Clone, Debug)]
@@ -184,8 +184,8 @@ pub fn are_alike(line: usize) -> bool {
 /// The number of steps, at least `steps`, that takes the fewest K blocks `times` times; a second round counts as some blocks.
 pub fn even_steps(steps: usize, times: usize) -> usize {
     let blocks = |steps: &usize| {
-        let rounds = Round::all(steps.saturating_mul(times), MORE);
-        rounds.map(|round| round.blocks + MORE + 1).sum::<usize>()
+        let rounds = Round::all(steps.saturating_mul(times), MAX_EXTRA_K_BLOCKS);
+        rounds.map(|round| round.blocks + MAX_EXTRA_K_BLOCKS + 1).sum::<usize>()
     };
     (steps..=steps.next_multiple_of(LINES)).min_by_key(blocks).unwrap_or(steps)
 }
@@ -251,7 +251,8 @@ impl Stretch {
         let line = if kept { line } else { rows };
         let pieces = line.div_ceil(LINES).max(1);
         let next = pieces + 1;
-        let pairs = pieces > 1 && next.is_multiple_of(2) && line.is_multiple_of(next / 2) && line / next >= TALL && rows > line;
+        let pairs =
+            pieces > 1 && next.is_multiple_of(2) && line.is_multiple_of(next / 2) && line / next >= MIN_SPLIT_PIECE_ROWS && rows > line;
         let pieces = if pairs { next } else { pieces };
         let even = line.is_multiple_of(pieces) || pieces.is_multiple_of(2) && line.is_multiple_of(pieces / 2);
         let each = if even { None } else { Some(line.div_ceil(pieces)) };
@@ -337,9 +338,9 @@ impl Drive {
         // caches.
         let windows = shape.most(&|p| p.taps) > 1;
         let in_one = target.threads <= 1 && !shape.carries() && (windows || total * panels <= budget.panels);
-        let tasks = if in_one { 1 } else { TASKS * target.threads.max(1) };
-        let wanted = (work / WORTH).clamp(1, tasks).div_ceil(shape.units.max(1));
-        let most = (all / if total * panels > budget.panels { LEAST } else { 1 }).max(1);
+        let tasks = if in_one { 1 } else { TASKS_PER_WORKER * target.threads.max(1) };
+        let wanted = (work / MIN_TASK_STEPS).clamp(1, tasks).div_ceil(shape.units.max(1));
+        let most = (all / if total * panels > budget.panels { MIN_BLOCK_TILES } else { 1 }).max(1);
         let cut = |bytes: usize| {
             let group = k.blocks([bytes, budget.sums]).nc.min(panels.div_ceil(wanted.div_ceil(most).min(panels)));
             (group, all.div_ceil(wanted.div_ceil(panels.div_ceil(group))).max(1).min(k.mc(group, budget.sums)))
@@ -348,13 +349,13 @@ impl Drive {
         let (packs, (group, block)) = (packing.is_some(), packing.unwrap_or_else(|| cut(budget.panels)));
         let streams = all == 1 && rows > LINES && !packs && total.saturating_mul(panels).saturating_mul(shape.units) > budget.far;
         let group = if streams && shape.parts.len() > 1 { 1 } else { group };
-        let near = shape.most(&|p| p.taps * p.all_steps() * 4) < LONG;
+        let near = shape.most(&|p| p.taps * p.all_steps() * 4) < MAX_L1_ROW_BYTES;
         let weights = total.saturating_mul(panels).saturating_mul(shape.units);
         let far = target.threads > 1 || shape.source.saturating_add(weights) > budget.far;
-        let rounds = shape.parts.iter().map(|p| Round::all(p.all_steps(), MORE).collect()).collect();
+        let rounds = shape.parts.iter().map(|p| Round::all(p.all_steps(), MAX_EXTRA_K_BLOCKS).collect()).collect();
         let results =
             rows.saturating_mul(shape.units).saturating_mul(shape.columns) * shape.tail.as_ref().map_or(0, |tail| tail.dst_size());
-        let asks = results > budget.far && steps <= SHALLOW;
+        let asks = results > budget.far && steps <= MAX_STORE_BOUND_STEPS;
         let spoilt = shape.padded || windows && lines.contains(&0) || shape.parts.iter().any(|p| p.partial > 0);
         let watches = spoilt && !packs && !shape.product.is_whole() && shape.tail.as_ref().is_some_and(|tail| tail.is_repeatable());
         Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks, near, far, streams, watches }
@@ -385,7 +386,7 @@ impl Drive {
     fn gathered_len(&self) -> Option<usize> {
         let part = |p: &Part| p.taps.checked_mul(Gatherer::row(p.all_steps()))?.checked_mul(ROWS);
         let most = self.shape.parts.iter().map(part).try_fold(0, |most, len| Some(most.max(len?)))?;
-        Some(most).filter(|n| *n <= GATHERED / 4)
+        Some(most).filter(|n| *n <= MAX_GATHERED_BYTES / 4)
     }
 
     /// Whether sums of a tile over all panels of a group may be in memory: from K block to K block, from round to round, or to search them
@@ -407,7 +408,7 @@ impl Drive {
     /// Tiles whose sums pass through memory between rounds at a time.
     fn batch(&self) -> usize {
         let rounds = self.rounds.iter().any(|rounds| rounds.len() > 1);
-        if rounds { (BATCH / (ROWS * self.sums_row() * 4)).clamp(1, LISTED) } else { 1 }
+        if rounds { (MAX_SUMS_BYTES / (ROWS * self.sums_row() * 4)).clamp(1, LISTED) } else { 1 }
     }
 
     /// Elements of scratch for the pipeline.
@@ -915,7 +916,7 @@ impl<W: Lines> Task<'_, '_, W> {
         if drive.streams {
             let part = &drive.shape.parts[at.part];
             let panel = part.taps * part.all_steps() * drive.shape.panel * 4;
-            let first = on.b.as_ptr().addr().wrapping_add(at.group.at + at.taps[0] + panel.max(AHEAD));
+            let first = on.b.as_ptr().addr().wrapping_add(at.group.at + at.taps[0] + panel.max(MIN_PREFETCH_BYTES));
             return (Ahead { at: first, step: (panel / each).min(tiles::AHEAD), panel: 0 }, 0);
         }
         if drive.shape.parts.len() > 1 {

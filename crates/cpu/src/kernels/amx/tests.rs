@@ -31,9 +31,9 @@ fn shape(rows: &[usize], columns: usize, steps: usize) -> Shape {
 /// Every step is in one block, and there are no more blocks than K needs.
 #[test]
 fn rounds_cover_a_part() {
-    assert_eq!(Round::all(0, MORE).map(|r| (r.steps, r.blocks)).collect::<Vec<_>>(), [(1, 1)]);
+    assert_eq!(Round::all(0, MAX_EXTRA_K_BLOCKS).map(|r| (r.steps, r.blocks)).collect::<Vec<_>>(), [(1, 1)]);
     for steps in 1..200 {
-        let rounds: Vec<_> = Round::all(steps, MORE).collect();
+        let rounds: Vec<_> = Round::all(steps, MAX_EXTRA_K_BLOCKS).collect();
         let mut next = 0;
         for round in &rounds {
             assert_eq!(round.before, next, "{steps}");
@@ -42,7 +42,7 @@ fn rounds_cover_a_part() {
         }
         assert_eq!(next, steps);
         let (blocks, fewest) = (rounds.iter().map(|r| r.blocks).sum::<usize>(), steps.div_ceil(LINES));
-        assert!(blocks == fewest || rounds.len() == 1 && blocks <= fewest + MORE, "{steps}");
+        assert!(blocks == fewest || rounds.len() == 1 && blocks <= fewest + MAX_EXTRA_K_BLOCKS, "{steps}");
     }
 }
 
@@ -124,10 +124,11 @@ fn even_steps_are_few_more() {
     let even = [(16, 1), (17, 1), (29, 1), (17, 3), (131, 3), (3, 31)].map(|(steps, times)| even_steps(steps, times));
     assert_eq!(even, [16, 18, 30, 20, 135, 3]);
     for (steps, times) in (1..200).flat_map(|steps| [1, 2, 3, 7].map(|times| (steps, times))) {
-        let (even, blocks) = (even_steps(steps, times), |steps: usize| Round::all(steps * times, MORE).map(|r| r.blocks).sum::<usize>());
+        let (even, blocks) =
+            (even_steps(steps, times), |steps: usize| Round::all(steps * times, MAX_EXTRA_K_BLOCKS).map(|r| r.blocks).sum::<usize>());
         assert!((steps..steps + LINES).contains(&even), "{steps}");
-        assert!(times > 3 || Round::all(even * times, MORE).count() == 1, "{steps}");
-        assert!(blocks(even) <= blocks(steps) + MORE + 1, "{steps}");
+        assert!(times > 3 || Round::all(even * times, MAX_EXTRA_K_BLOCKS).count() == 1, "{steps}");
+        assert!(blocks(even) <= blocks(steps) + MAX_EXTRA_K_BLOCKS + 1, "{steps}");
         assert!(blocks(even) <= blocks((steps).next_multiple_of(LINES)), "{steps}");
     }
 }

@@ -11,7 +11,7 @@ use oxidnn_spec::op::{self, NormFlags, Prop};
 use oxidnn_spec::{Arg, Error, Problem};
 
 /// Fewest rows of a segment.
-const ROWS: usize = 32;
+const MIN_SEGMENT_ROWS: usize = 32;
 
 /// Statistics by row, in two passes over the row in the cache; scale and shift by column. Backward passes fold the gradients of scale and
 /// shift by segments of rows, which depend on the sizes alone.
@@ -58,7 +58,7 @@ impl LayerNorm {
         for (_, arg) in [(mean, Arg::MEAN), (variance, Arg::VARIANCE)].into_iter().filter(|a| a.0) {
             by_row(problem, arg)?;
         }
-        let segment = (GRAIN as usize / matrix.width).max(ROWS).min(matrix.rows);
+        let segment = (GRAIN as usize / matrix.width).max(MIN_SEGMENT_ROWS).min(matrix.rows);
         let space = matrix.space(if forward { 1 } else { 4 })?;
         let kernel = LayerNorm { matrix, flags, epsilon: op.epsilon.get(), forward, mean, variance, learnt, segment, space };
         let width = kernel.matrix.width;

@@ -16,9 +16,9 @@ use oxidnn_spec::{Arg, DataType, Error, Problem, Rounding, Tensor};
 use std::ops::Range;
 
 /// Elements of a tile of short rows.
-const TILE: usize = 4096;
+const TILE_ELEMENTS: usize = 4096;
 /// Widths for which this is faster: below, the work once a row dominates; above, a row does not stay in the cache.
-const WIDTHS: std::ops::RangeInclusive<usize> = 16..=32 * 1024;
+const ROW_WIDTHS: std::ops::RangeInclusive<usize> = 16..=32 * 1024;
 
 /// The sizes of the tensors, and the number of workers.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ impl Matrix {
             }
         }
         let (width, volume) = (first.dims()[axis] as usize, first.layout.elements().unwrap_or(0) as usize);
-        if !WIDTHS.contains(&width) || volume == 0 {
+        if !ROW_WIDTHS.contains(&width) || volume == 0 {
             return Err(Skip::Shape("rows that are too short or too long"));
         }
         Ok(Matrix { rows: volume / width, width, workers })
@@ -80,7 +80,7 @@ impl Matrix {
 
     /// Rows of a tile.
     fn tile(&self) -> usize {
-        (TILE / self.width).clamp(1, self.rows)
+        (TILE_ELEMENTS / self.width).clamp(1, self.rows)
     }
 
     /// Elements of scratch for `tiles` tiles of every worker.

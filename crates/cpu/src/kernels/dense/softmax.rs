@@ -11,7 +11,7 @@ use oxidnn_spec::op::{self, SoftmaxAlg};
 use oxidnn_spec::{Arg, Error, Problem};
 
 /// Exponentials that are computed together if they are not stored.
-const PIECE: usize = 512;
+const CHUNK: usize = 512;
 
 /// Softmax, its variants and their gradients.
 #[derive(Debug)]
@@ -75,8 +75,8 @@ impl Body for Forward<'_> {
             }
             if alg == SoftmaxAlg::Log {
                 let mut sum = 0.0;
-                for piece in row.chunks(PIECE) {
-                    let mut powers = [0.0; PIECE];
+                for piece in row.chunks(CHUNK) {
+                    let mut powers = [0.0; CHUNK];
                     let powers = &mut powers[..piece.len()];
                     for (p, x) in powers.iter_mut().zip(piece) {
                         *p = Lane::<FMA>(*x - largest).exp().0;

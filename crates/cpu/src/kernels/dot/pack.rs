@@ -8,9 +8,9 @@ use oxidnn_runtime::Ctx;
 use oxidnn_spec::{Arg, Attr, DataType, Error};
 
 /// Lines that are converted before they are transposed.
-const GROUP: usize = 16;
+const LINES_AT_ONCE: usize = 16;
 /// Longest part of a line that is converted at a time.
-const LINE: usize = 128;
+const CHUNK: usize = 128;
 
 /// A tensor and its quantisation: real values are `scale * (element - zero_point)`.
 #[derive(Clone, Copy, Debug)]
@@ -64,9 +64,9 @@ impl<'a> Source<'a> {
     /// elements, which follow each other along `dim`; the first is at `pos`.
     fn adjust(&self, pos: &Pos, (dim, count): (usize, usize), (next, lines): (usize, usize), out: &mut [f32]) {
         let each = out.len() / lines.max(1);
-        let mut line = [0.0; LINE];
-        for start in (0..count).step_by(LINE) {
-            let line = &mut line[..LINE.min(count - start)];
+        let mut line = [0.0; CHUNK];
+        for start in (0..count).step_by(CHUNK) {
+            let line = &mut line[..CHUNK.min(count - start)];
             for (factor, subtract) in [(&self.zero_point, true), (&self.scale, false)] {
                 let Some(factor) = factor else { continue };
                 let mut pos = *pos;
@@ -172,9 +172,9 @@ fn transfer(source: &Source<'_>, pos: &Pos, outer: Span<'_>, inner: Span<'_>, ou
         return;
     }
     let dense = source.is_plain() && strides == Some((inner.count, 1)) && inner.count > 0;
-    let mut buffer = [0.0f32; GROUP * LINE];
-    let group = if dense { (GROUP * LINE / inner.count).max(1) } else { GROUP };
-    let most = if dense { (GROUP * LINE).min(inner.count) } else { LINE };
+    let mut buffer = [0.0f32; LINES_AT_ONCE * CHUNK];
+    let group = if dense { (LINES_AT_ONCE * CHUNK / inner.count).max(1) } else { LINES_AT_ONCE };
+    let most = if dense { (LINES_AT_ONCE * CHUNK).min(inner.count) } else { CHUNK };
     for i in (0..inner.count).step_by(most) {
         let n = most.min(inner.count - i);
         for o in (0..outer.count).step_by(group) {

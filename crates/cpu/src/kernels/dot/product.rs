@@ -16,11 +16,11 @@ use oxidnn_runtime::Executor;
 use oxidnn_spec::{Dims, MAX_NDIMS};
 
 /// Largest number of rows of a block.
-const ROWS: usize = 240;
+const MAX_BLOCK_ROWS: usize = 240;
 /// Largest number of columns of a block.
-const COLUMNS: usize = 128;
+const MAX_BLOCK_COLUMNS: usize = 128;
 /// Largest K of a step.
-const DEPTH: usize = 256;
+const K_BLOCK: usize = 256;
 /// Elements between packed rows, so that rows do not map to the same cache sets.
 const SKEW: usize = 16;
 
@@ -64,7 +64,9 @@ pub struct Product<'a> {
 
 /// Elements of scratch that a worker needs.
 pub fn scratch_each(isa: Isa) -> usize {
-    2 * ROWS * COLUMNS + ROWS * (DEPTH + SKEW) + DEPTH * COLUMNS.next_multiple_of(2 * isa.lanes())
+    2 * MAX_BLOCK_ROWS * MAX_BLOCK_COLUMNS
+        + MAX_BLOCK_ROWS * (K_BLOCK + SKEW)
+        + K_BLOCK * MAX_BLOCK_COLUMNS.next_multiple_of(2 * isa.lanes())
 }
 
 /// Length of the scratch for `workers` workers.
@@ -107,8 +109,8 @@ impl Product<'_> {
     pub fn run(&self, simd: Simd, executor: &dyn Executor, workers: usize, scratch: &mut Part<'_>) {
         let (m, n) = (self.rows.len(), self.columns.len());
         let batches = self.batch.iter().product::<i64>() as usize;
-        let (m_blocks, m_each) = cut(m, ROWS, 12);
-        let (n_blocks, n_each) = cut(n, COLUMNS, panel_width(simd.isa(), n));
+        let (m_blocks, m_each) = cut(m, MAX_BLOCK_ROWS, 12);
+        let (n_blocks, n_each) = cut(n, MAX_BLOCK_COLUMNS, panel_width(simd.isa(), n));
         scratch.work(executor, workers, batches * m_blocks * n_blocks, &|task, scratch| {
             let (i, rest) = (task % m_blocks, task / m_blocks);
             let (j, batch) = (rest % n_blocks, rest / n_blocks);
@@ -134,18 +136,18 @@ impl Product<'_> {
     fn block(&self, simd: Simd, at: &Place, scratch: &mut [f32]) {
         let (m, n) = (at.m.len(), at.n.len());
         let width = panel_width(simd.isa(), self.columns.len());
-        let (sums, rest) = scratch.split_at_mut(2 * ROWS * COLUMNS);
-        let (left, right) = rest.split_at_mut(ROWS * (DEPTH + SKEW));
+        let (sums, rest) = scratch.split_at_mut(2 * MAX_BLOCK_ROWS * MAX_BLOCK_COLUMNS);
+        let (left, right) = rest.split_at_mut(MAX_BLOCK_ROWS * (K_BLOCK + SKEW));
         let step = n.next_multiple_of(width);
         let mut sums = Accumulator::new(sums, m * step, self.exact);
         let depth = self.a.depth.len();
-        let most = self.exact.map_or(DEPTH, |e| e.min(DEPTH));
+        let most = self.exact.map_or(K_BLOCK, |e| e.min(K_BLOCK));
         for k in (0..depth).step_by(most) {
             let now = most.min(depth - k);
             sums.reserve(now);
             let a = self.left(at, k, now, width == 2 * simd.isa().lanes(), left);
             let b = self.right(at, k, now, width, right);
-            let mut rows = [0; ROWS];
+            let mut rows = [0; MAX_BLOCK_ROWS];
             rows.iter_mut().enumerate().for_each(|(i, r)| *r = i * a.step);
             let taps = [Tap { a: a.start, b: 0 }];
             let block = Block {

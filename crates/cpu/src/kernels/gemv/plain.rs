@@ -1,6 +1,6 @@
 //! Panels of plain weights of 8 or 4 bits: rows or columns in the caller's memory, unpacked block by block to L2.
 //!
-//! A block of [`DEPTH`] by a panel's columns is read into L1, decoded to f32, scaled if weights are quantised by groups of K, and then
+//! A block of [`K_BLOCK`] by a panel's columns is read into L1, decoded to f32, scaled if weights are quantised by groups of K, and then
 //! becomes lines of a panel: in f32, or in bf16 pairs, which represent all 8-bit integers and to which scaled values are rounded. Weights
 //! stored by columns are transposed on the way.
 
@@ -15,10 +15,10 @@ use oxidnn_runtime::Buf;
 use std::ops::Range;
 
 /// Elements of K in a block, and most columns of a panel.
-const DEPTH: usize = 64;
-const COLUMNS: usize = 64;
+const K_BLOCK: usize = 64;
+const MAX_COLUMNS: usize = 64;
 /// Elements of a block.
-const BLOCK: usize = DEPTH * COLUMNS;
+const BLOCK_ELEMENTS: usize = K_BLOCK * MAX_COLUMNS;
 
 /// Plain weights, and the panels that they become.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,9 +52,9 @@ struct From<'f> {
 
 /// Buffers in L1.
 struct Near {
-    raw: [u8; BLOCK],
-    numbers: [f32; BLOCK],
-    pairs: [f32; BLOCK / 2],
+    raw: [u8; BLOCK_ELEMENTS],
+    numbers: [f32; BLOCK_ELEMENTS],
+    pairs: [f32; BLOCK_ELEMENTS / 2],
 }
 
 impl Plain {
@@ -76,12 +76,12 @@ impl Plain {
     pub(super) fn panels(&self, simd: Simd, b: Buf, factors: &Factors<'_>, panels: Packed, to: &mut [f32]) {
         let Packed { at: start, depth, columns } = panels;
         let each = self.form().panel(depth.len()) / 4;
-        let mut near = Near { raw: [0; BLOCK], numbers: [0.0; BLOCK], pairs: [0.0; BLOCK / 2] };
+        let mut near = Near { raw: [0; BLOCK_ELEMENTS], numbers: [0.0; BLOCK_ELEMENTS], pairs: [0.0; BLOCK_ELEMENTS / 2] };
         for (first, to) in columns.clone().step_by(self.width).zip(to.chunks_exact_mut(each.max(1))) {
             let columns = first..columns.end.min(first + self.width);
             let mut at = depth.start;
             while at < depth.end {
-                let end = depth.end.min(at + DEPTH).min((at / self.group + 1).saturating_mul(self.group));
+                let end = depth.end.min(at + K_BLOCK).min((at / self.group + 1).saturating_mul(self.group));
                 let lines = &mut to[(at - depth.start) / self.form().together * self.width..];
                 let from = From { simd, b, start, factors };
                 self.block(&from, Block { depth: at..end, columns: columns.clone() }, &mut near, lines);
@@ -97,13 +97,13 @@ impl Plain {
         let bits = stored.bits();
         // Contiguous runs of elements: columns of the block, or rows of it; they are `pitch` elements apart after reading.
         let (runs, first, distance, len, pitch) = match self.weights.lie {
-            Lie::Columns { distance } => (columns.clone(), depth.start, distance, depth.len(), DEPTH),
+            Lie::Columns { distance } => (columns.clone(), depth.start, distance, depth.len(), K_BLOCK),
             Lie::Rows { distance } | Lie::Panels { distance, .. } => (depth.clone(), columns.start, distance, columns.len(), self.width),
         };
         let raw = &mut raw[..runs.len() * pitch * bits / 8];
         let start = from.start + runs.start * distance + first * bits / 8;
         Runs { b: from.b, start, distance, len: len * bits / 8 }.read(raw, pitch * bits / 8);
-        let mut factor = [[0.0; COLUMNS], [1.0; COLUMNS]];
+        let mut factor = [[0.0; MAX_COLUMNS], [1.0; MAX_COLUMNS]];
         for (of, line) in [zero, scale].into_iter().zip(&mut factor) {
             if let Some(of) = of {
                 of.buf.part(depth.start / self.group * of.row, of.row).read(columns.start, &mut line[..columns.len()]);
@@ -162,7 +162,7 @@ impl Runs<'_> {
 struct Decode<'d> {
     stored: Stored,
     raw: &'d [u8],
-    scaled: Option<&'d [[f32; COLUMNS]; 2]>,
+    scaled: Option<&'d [[f32; MAX_COLUMNS]; 2]>,
     by_column: bool,
     pitch: usize,
     to: &'d mut [f32],

@@ -9,7 +9,7 @@ use oxidnn_jit::kernels::unpack::Decode;
 /// Elements of K that are rearranged at a time: whole vectors of words of any type.
 pub(super) const CHUNK: usize = 512;
 /// The part of a chunk that is cleared if K is no longer: also whole vectors of words of any type.
-const SHORT: usize = 128;
+const SHORT_CHUNK: usize = 128;
 
 /// The order of `A` for a kind of weights.
 #[derive(Clone, Copy, Debug)]
@@ -83,10 +83,10 @@ impl Order {
             source.read(axes.1, &axes.0.at(pos, 0), index * CHUNK, there);
             return behind.fill(0.0);
         }
-        match (self.rows, count <= SHORT) {
-            (1, true) => self.order::<SHORT, 1>(count, read, out),
+        match (self.rows, count <= SHORT_CHUNK) {
+            (1, true) => self.order::<SHORT_CHUNK, 1>(count, read, out),
             (1, false) => self.order::<CHUNK, 1>(count, read, out),
-            (_, true) => self.order::<SHORT, MAX_ROWS>(count, read, out),
+            (_, true) => self.order::<SHORT_CHUNK, MAX_ROWS>(count, read, out),
             (_, false) => self.order::<CHUNK, MAX_ROWS>(count, read, out),
         }
     }

@@ -25,9 +25,9 @@ use oxidnn_spec::{DataType, Error};
 use std::sync::Arc;
 
 /// Elements that are converted at a time while the source is copied.
-const LINE: usize = 256;
+const CHUNK: usize = 256;
 /// At row strides that are multiples of this many bytes, the rows of a vector tile map to few cache sets.
-const ALIAS: usize = 1024;
+const L1_ALIAS_BYTES: usize = 1024;
 
 /// A planned product.
 #[derive(Clone, Debug)]
@@ -161,7 +161,7 @@ impl Unpacked {
             return amx::repays_copy(&target.caches, [weights.k * size_of::<u16>(), row], [rows, weights.n]);
         }
         // Vector tiles broadcast the elements of a cache line one by one, so the lines of all rows of a tile must stay in L1.
-        row.is_multiple_of(ALIAS) && rows > MOST_ROWS
+        row.is_multiple_of(L1_ALIAS_BYTES) && rows > MOST_ROWS
     }
 
     /// Whether it runs on AMX.
@@ -267,9 +267,9 @@ impl Unpacked {
         let (together, places): (_, [[usize; 2]; 4]) = (self.together(), std::array::from_fn(|n| self.places(n)));
         executor.run(executor.threads(), batches * rows, &|_, index| {
             let pos = on.places.axes[0].at(&self.request.positions(on, index / rows)[0], index % rows);
-            let (mut line, mut words) = ([0.0f32; LINE], [0u32; LINE / 2]);
-            for first in (0..weights.k).step_by(LINE) {
-                let count = LINE.min(weights.k - first);
+            let (mut line, mut words) = ([0.0f32; CHUNK], [0u32; CHUNK / 2]);
+            for first in (0..weights.k).step_by(CHUNK) {
+                let count = CHUNK.min(weights.k - first);
                 on.a.read(&on.places.axes[1], &pos, first, &mut line[..count]);
                 // The last words of the weights may have elements beyond K: zeros are multiplied with them.
                 line[count..].fill(0.0);

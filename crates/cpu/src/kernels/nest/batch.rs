@@ -8,12 +8,12 @@ use oxidnn_runtime::Buf;
 use std::ops::Range;
 
 /// Words of a list.
-const LISTED: usize = 512;
+const LIST_WORDS: usize = 512;
 /// Vectors of products of a unit above which listing it separately costs little.
-const WORK: usize = 64 << 10;
+const MAX_UNIT_VECTORS: usize = 64 << 10;
 /// Bytes of panels that are packed for a list, which stay in L1, and most units of a list.
-const PACKED: usize = 16 << 10;
-const UNITS: usize = 16;
+const MAX_PACKED_BYTES: usize = 16 << 10;
+const MAX_UNITS: usize = 16;
 
 impl Nest {
     /// Units whose tiles are one list; 1 if each unit has lists of its own.
@@ -24,11 +24,11 @@ impl Nest {
         let vectors = shape.columns.div_ceil(self.isa.width().lanes());
         let work = [vectors, part.all_steps(), shape.rows.iter().sum()].into_iter().fold(1, usize::saturating_mul);
         let whole = self.cut.groups() == 1 && self.block >= self.all && self.all > 0;
-        if shape.units < 2 || !alone || !whole || work > WORK || self.is_outer(part, shape.panels(), false) {
+        if shape.units < 2 || !alone || !whole || work > MAX_UNIT_VECTORS || self.is_outer(part, shape.panels(), false) {
             return 1;
         }
         let bytes = shape.panel_bytes.saturating_mul(shape.panels()).max(1);
-        if shape.packs() { (PACKED / bytes).clamp(1, UNITS) } else { shape.units }
+        if shape.packs() { (MAX_PACKED_BYTES / bytes).clamp(1, MAX_UNITS) } else { shape.units }
     }
 }
 
@@ -59,7 +59,7 @@ impl Ready {
         }
         let b = (if packs { lend(packed) } else { on.b }, step);
         let place = |unit: usize| if packs { (unit - units.start) * each * 4 } else { (on.b_unit)(unit) };
-        let mut words = [0; LISTED];
+        let mut words = [0; LIST_WORDS];
         for (row, rows, tiles) in nest.even(&(0..nest.all)).into_iter().filter(|run| !run.2.is_empty()) {
             let mut list = List::new(&mut words, rows);
             for unit in units.clone() {

@@ -16,19 +16,19 @@ mod tests;
 
 /// Tasks of each worker if there are several, so that nobody waits long for the last one. More would cost more than they save, since a task
 /// begins with a few hundred cycles for addresses.
-const EACH: usize = 4;
+const TASKS_PER_WORKER: usize = 4;
 /// Multiply-adds that make a task worthwhile, and those that make another worker worthwhile.
-const WORTH: usize = 1 << 20;
-const WORKER: usize = 256 << 10;
+const MIN_TASK_MULTIPLY_ADDS: usize = 1 << 20;
+const MIN_WORKER_MULTIPLY_ADDS: usize = 256 << 10;
 /// Rows whose products with a panel take as long as packing it.
-const PACKING: usize = 8;
+const ROWS_PER_PACKING: usize = 8;
 /// Fewest tiles of a task: if panels stay in L2 from one task to the next, and if not.
-const TILES: usize = 4;
-const FAR_TILES: usize = 24;
+const MIN_TASK_TILES: usize = 4;
+const MIN_TASK_TILES_BEYOND_L2: usize = 24;
 /// Fewest tiles of a block of rows if units are side by side, and the steps of all its tiles from which on the time to find blocks does not
 /// matter.
-const LEAST_BESIDE: usize = 4;
-const STEPS_BESIDE: usize = 256;
+const MIN_BLOCK_TILES_BATCHED: usize = 4;
+const MIN_BLOCK_STEPS_BATCHED: usize = 256;
 
 /// The product to cut.
 #[derive(Clone, Copy, Debug)]
@@ -120,16 +120,16 @@ impl Line<'_> {
     /// The number of tasks aimed at: one for each worker or a multiple of that, as far as the work justifies.
     fn wanted(&self) -> usize {
         let steps: usize = self.parts.iter().map(|p| p.taps * (p.steps + 1)).sum();
-        let rows = self.rows + if self.packs { PACKING } else { 0 };
+        let rows = self.rows + if self.packs { ROWS_PER_PACKING } else { 0 };
         let work = [rows, self.vectors * self.vector / 4, steps].into_iter().fold(self.units, usize::saturating_mul);
-        let few = (work / WORKER).clamp(1, self.workers.max(1));
-        if few < self.workers || few == 1 { few } else { few * (work / WORTH / few).clamp(1, EACH) }
+        let few = (work / MIN_WORKER_MULTIPLY_ADDS).clamp(1, self.workers.max(1));
+        if few < self.workers || few == 1 { few } else { few * (work / MIN_TASK_MULTIPLY_ADDS / few).clamp(1, TASKS_PER_WORKER) }
     }
 
     /// Tiles of a block of rows whose rows of `A` in a K block stay in L3 for all groups of panels.
     fn block(&self, groups: usize) -> usize {
         let tile = self.source / (self.units * self.tiles * self.parts.len()).max(1);
-        let fits = (self.budget.rows / tile.max(1)).max(FAR_TILES);
+        let fits = (self.budget.rows / tile.max(1)).max(MIN_TASK_TILES_BEYOND_L2);
         if groups > 1 && fits < self.tiles { self.tiles.div_ceil(self.tiles.div_ceil(fits)) } else { self.tiles.max(1) }
     }
 
@@ -138,8 +138,8 @@ impl Line<'_> {
         let tile = self.beside.saturating_mul(self.rows.div_ceil(self.tiles.max(1)));
         let far = self.units > 1 && tile.saturating_mul(self.tiles) > self.budget.far;
         let steps = self.parts.iter().fold(0usize, |sum, p| sum.saturating_add(p.taps.saturating_mul(p.steps)));
-        let block = (self.budget.far / tile.max(1)).clamp(LEAST_BESIDE, self.tiles.max(LEAST_BESIDE));
-        (far && steps.saturating_mul(block) >= STEPS_BESIDE).then_some(block)
+        let block = (self.budget.far / tile.max(1)).clamp(MIN_BLOCK_TILES_BATCHED, self.tiles.max(MIN_BLOCK_TILES_BATCHED));
+        (far && steps.saturating_mul(block) >= MIN_BLOCK_STEPS_BATCHED).then_some(block)
     }
 
     /// Where task `task` of `tasks` begins: number of groups before it, over all blocks, and tiles before it in its first group. `units`
@@ -174,7 +174,8 @@ impl Cut {
         let most = if line.source < line.all_bytes() * panels { panels.div_ceil(wanted) } else { panels };
         let groups = panels.div_ceil((line.panels / widest).clamp(1, most));
         let workers = wanted.min(line.workers.max(1));
-        let (all, least) = (line.units * groups, if line.all_bytes() > line.budget.far { FAR_TILES } else { TILES });
+        let (all, least) =
+            (line.units * groups, if line.all_bytes() > line.budget.far { MIN_TASK_TILES_BEYOND_L2 } else { MIN_TASK_TILES });
         let fits = |whole: bool| {
             let cut = move |t: &usize| if whole { all.is_multiple_of(*t) && t / workers > 2 } else { t * least <= all * line.tiles };
             (1..=wanted / workers).rev().map(|n| n * workers).find(cut)

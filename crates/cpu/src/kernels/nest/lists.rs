@@ -6,16 +6,16 @@ use crate::kernels::tile::{Fixed, List};
 use std::ops::Range;
 
 /// Most words of all lists that are kept: more are written again as fast as they are read from a far cache.
-const WORDS: usize = 16 << 10;
+const MAX_KEPT_WORDS: usize = 16 << 10;
 
 /// The same for a single unit of elements wider than bytes: all lists fit into a part of L1.
-const FEW_WORDS: usize = 2048;
+const MAX_KEPT_WORDS_OF_UNIT: usize = 2048;
 
 /// Most pieces for which lists are made.
-const PIECES: usize = 4 << 10;
+const MAX_PIECES: usize = 4 << 10;
 
 /// Most lists that are written at a time.
-const LISTS: usize = 16;
+const MAX_LISTS: usize = 16;
 
 /// Consecutive tiles of equal height.
 #[derive(Clone, Debug)]
@@ -51,10 +51,10 @@ impl Lists {
         }
         let wide = !nest.shape.product.is_whole() && nest.shape.units == 1;
         let mut words = vec![0; nest.lens.list * size_of::<f32>() / size_of::<usize>()];
-        let mut left = if wide { FEW_WORDS } else { WORDS };
+        let mut left = if wide { MAX_KEPT_WORDS_OF_UNIT } else { MAX_KEPT_WORDS };
         let blocks = |tiles: Range<usize>| tiles.clone().step_by(nest.block).map(move |t| t..tiles.end.min(t + nest.block));
         let pieces = (0..nest.tasks()).flat_map(|task| nest.cut.pieces(task)).flat_map(|piece| blocks(piece.tiles));
-        for tiles in pieces.take(PIECES) {
+        for tiles in pieces.take(MAX_PIECES) {
             if left == 0 {
                 return if wide { Lists::default() } else { lists };
             }
@@ -165,7 +165,7 @@ impl Nest {
         found: &mut dyn FnMut(&List<'_>, &[Kept]) -> bool,
     ) -> bool {
         let (taps, sums_row) = (self.shape.strip_taps(), self.sums_row());
-        let (mut lists, mut len): ([Kept; LISTS], usize) = Default::default();
+        let (mut lists, mut len): ([Kept; MAX_LISTS], usize) = Default::default();
         list.restart(0);
         for run in runs {
             let mut walk = work.walk(unit, run.first);
@@ -176,7 +176,7 @@ impl Nest {
                     lists[len] = list.keep(from..done);
                     (from, len) = (done, len + 1);
                 }
-                if len == LISTS || !list.has_room(taps) {
+                if len == MAX_LISTS || !list.has_room(taps) {
                     if !found(list, &lists[..len]) {
                         return false;
                     }

@@ -37,13 +37,13 @@ use std::sync::atomic::Ordering;
 /// Kernels by K block: the only one, the first, the last, others.
 const PHASES: usize = 4;
 /// Words of the strips that are listed for a call, unless a single strip has more.
-const LISTED: usize = 4 << 10;
+const LIST_WORDS: usize = 4 << 10;
 /// Vectors of sums that hide the latency of multiply-adds.
-const BUSY: usize = 16;
+const LATENCY_VECTORS: usize = 16;
 /// Steps of a K block below which its results are more data than its panels.
-const SHALLOW: usize = 64;
+const MIN_PANEL_BOUND_STEPS: usize = 64;
 /// Bytes of panels that tiles read in the time that it takes to list others.
-const LISTING: usize = 16 << 10;
+const PANEL_BYTES_PER_LISTING: usize = 16 << 10;
 
 /// A planned product.
 #[derive(Debug)]
@@ -167,8 +167,8 @@ fn height(isa: Isa, shape: &Shape, budget: &Budget) -> usize {
         return tall;
     }
     let extra = |height: usize| (rows / height - rows.div_ceil(tall)) * shape.panel_bytes * shape.panels();
-    let lowest = BUSY.div_ceil(vectors);
-    (lowest..=tall).rev().find(|height| rows.is_multiple_of(*height) && extra(*height) <= LISTING).unwrap_or(tall)
+    let lowest = LATENCY_VECTORS.div_ceil(vectors);
+    (lowest..=tall).rev().find(|height| rows.is_multiple_of(*height) && extra(*height) <= PANEL_BYTES_PER_LISTING).unwrap_or(tall)
 }
 
 impl Nest {
@@ -230,7 +230,7 @@ impl Nest {
     /// Elements of a worker's scratch by purpose; `None` on overflow.
     fn lens(&self) -> Option<Lens> {
         let (panels, width) = (self.cut.most_panels(), self.shape.panel);
-        let words = List::words(1, [self.tall; 2], self.shape.strip_taps())?.max(LISTED);
+        let words = List::words(1, [self.tall; 2], self.shape.strip_taps())?.max(LIST_WORDS);
         let list = words.checked_mul(size_of::<usize>() / size_of::<f32>())?.checked_next_multiple_of(16)?;
         let step = panels.checked_mul(width)?;
         Some(Lens {
@@ -253,7 +253,7 @@ impl Nest {
     /// panels do. With a small K the results are more data than the panels, and long runs of them are written instead.
     fn is_outer(&self, part: &Part, panels: usize, words: bool) -> bool {
         let panel = part.taps * part.steps * self.shape.panel * if words { 8 } else { 4 };
-        part.taps * part.steps >= SHALLOW && panel <= self.budget.l1_panel && panel * panels > self.budget.l1_panel
+        part.taps * part.steps >= MIN_PANEL_BOUND_STEPS && panel <= self.budget.l1_panel && panel * panels > self.budget.l1_panel
     }
 
     /// Most tiles of a list, for use with the panels of a group.

@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 pub const PADDING: usize = 1 << 63;
 
 /// Columns of a group of panels of plain `B`, if L2 allows. Every group uses all rows of `A`, and reads a part of every line of `B`.
-const PACKED_COLUMNS: usize = 80;
+const GROUP_COLUMNS: usize = 80;
 
 /// A K block: a part of the reduction. All its taps have the same depth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -240,7 +240,7 @@ impl Shape {
 
     /// Bytes of the panels of a group in a K block, which stay in L2.
     pub(super) fn group_bytes(&self, budget: &Budget) -> usize {
-        let columns = PACKED_COLUMNS.saturating_mul(self.most(&|p| p.taps * p.all_steps())).saturating_mul(4);
+        let columns = GROUP_COLUMNS.saturating_mul(self.most(&|p| p.taps * p.all_steps())).saturating_mul(4);
         if self.right == Right::Panels { budget.panels } else { columns.clamp(budget.plain, 2 * budget.plain) }
     }
 

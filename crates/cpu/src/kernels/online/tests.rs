@@ -57,7 +57,7 @@ fn states_weights_and_results_follow_the_recurrence() {
                     let largest = (0..columns).map(of).fold(f64::NEG_INFINITY, f64::max);
                     // The old reference stays unless it is far below the largest score.
                     let old_reference = f64::from(old[r][0]);
-                    let largest = if largest - old_reference > f64::from(BEYOND) { largest } else { old_reference };
+                    let largest = if largest - old_reference > f64::from(MAX_EXCESS) { largest } else { old_reference };
                     let reference = if largest.is_infinite() { 0.0 } else { largest };
                     let name = format!("{weights:?} {rows} rows, {vectors} vectors, row {r} on {}", isa.name());
                     let close =

@@ -49,18 +49,18 @@ struct Rows<'a> {
 }
 
 /// Independent accumulators, to hide latency.
-const VECTORS: usize = 4;
+const ACCUMULATORS: usize = 4;
 
 /// Folds `x` in vectors of `W` lanes.
 #[inline(always)]
 fn row<const W: usize>(x: &[f32], neutral: f32, f: impl Fn(f32, f32) -> f32) -> f32 {
-    let mut totals = [[neutral; W]; VECTORS];
+    let mut totals = [[neutral; W]; ACCUMULATORS];
     let fold = |total: &mut [f32; W], piece: &[f32]| {
         let mut vector = [neutral; W];
         vector[..piece.len()].copy_from_slice(piece);
         *total = std::array::from_fn(|j| f(total[j], vector[j]));
     };
-    let mut pieces = x.chunks_exact(VECTORS * W);
+    let mut pieces = x.chunks_exact(ACCUMULATORS * W);
     for piece in &mut pieces {
         for (k, total) in totals.iter_mut().enumerate() {
             fold(total, &piece[k * W..][..W]);

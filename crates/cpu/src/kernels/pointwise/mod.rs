@@ -34,19 +34,19 @@ use oxidnn_runtime::Executor;
 /// Positions of a task, if each is moved or takes an instruction or two; a constant, so that tasks depend on the problem alone.
 pub const GRAIN: i64 = 32 * 1024;
 /// Up to this number of tasks there are a power of two of them, which divides evenly among two or four workers.
-const EVEN: u64 = 16;
+const MAX_POWER_OF_TWO_TASKS: u64 = 16;
 /// A multiple of all cache lines and of bytes of bits, in positions of any type.
 const LINE: u64 = 64;
 
 /// Tasks that are enough for all workers, at any cost of each.
-const MANY: u64 = 64;
+const MIN_TASKS_FOR_BALANCE: u64 = 64;
 
 /// Positions of a task of `volume` positions, each of which costs as much as moving `weight` elements: in whole lines. If there are many
 /// tasks anyway, the cost does not make more of them.
 fn grain(volume: i64, weight: i64) -> i64 {
     let tasks = |positions: i64| (positions.max(1) as u64).div_ceil(GRAIN as u64);
-    let tasks = tasks(volume.saturating_mul(weight)).min(tasks(volume).max(MANY));
-    let tasks = if tasks <= EVEN { tasks.next_power_of_two() } else { tasks };
+    let tasks = tasks(volume.saturating_mul(weight)).min(tasks(volume).max(MIN_TASKS_FOR_BALANCE));
+    let tasks = if tasks <= MAX_POWER_OF_TWO_TASKS { tasks.next_power_of_two() } else { tasks };
     (volume.max(1) as u64).div_ceil(tasks).next_multiple_of(LINE) as i64
 }
 

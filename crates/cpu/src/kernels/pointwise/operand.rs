@@ -7,7 +7,7 @@ use oxidnn_runtime::Buf;
 use oxidnn_spec::DataType;
 
 /// Bytes of a chunk of the widest type.
-const LARGE: usize = 4 * CHUNK;
+const CHUNK_BYTES: usize = 4 * CHUNK;
 
 /// What an operand's elements are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,7 +76,7 @@ impl Memory<'_> {
             _ => match self.kind {
                 Kind::Number(dtype) if dtype != DataType::F32 && dtype.bits() >= 8 => {
                     // Elements are collected first, then converted.
-                    let (mut bytes, size) = ([0u8; LARGE], dtype.bits() / 8);
+                    let (mut bytes, size) = ([0u8; CHUNK_BYTES], dtype.bits() / 8);
                     let bytes = &mut bytes[..out.len() * size];
                     for (r, row) in bytes.chunks_exact_mut(chunk.run * size).enumerate() {
                         convert::gather(self.buf, size, (at + r * outer, inner), row);
@@ -113,7 +113,7 @@ impl Memory<'_> {
             && dtype != DataType::F32
             && dtype.bits() >= 8
         {
-            let (mut bytes, size) = ([0u8; LARGE], dtype.bits() / 8);
+            let (mut bytes, size) = ([0u8; CHUNK_BYTES], dtype.bits() / 8);
             let bytes = &mut bytes[..values.len() * size];
             convert::from_f32(simd, dtype, values, bytes);
             for (r, row) in bytes.chunks_exact(chunk.run * size).enumerate() {

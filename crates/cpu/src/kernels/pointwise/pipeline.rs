@@ -18,15 +18,15 @@ use std::cell::Cell;
 use std::ops::Range;
 
 /// Tasks that a group should make before the reduced positions are split as well.
-const ENOUGH_TASKS: i64 = 16;
+const MIN_GROUP_TASKS: i64 = 16;
 /// Most segments of the reduced positions.
-const SEGMENTS: i64 = 64;
+const MAX_SEGMENTS: i64 = 64;
 /// Fewest kept positions of a task, if so many are contiguous.
-const COLUMNS: i64 = 64;
+const MIN_TASK_COLUMNS: i64 = 64;
 /// Most positions that are folded as a whole, because one worker has their data in a cache.
-const FEW: i64 = 2 * GRAIN;
+const MAX_UNSPLIT_POSITIONS: i64 = 2 * GRAIN;
 /// Most rows that are folded at the same time.
-const ROWS: usize = 64;
+const MAX_FOLDED_ROWS: usize = 64;
 
 /// Programs that run one after the other.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ pub(super) struct Cost {
 
 impl Cost {
     /// The cost of moving an element.
-    const MOVED: Cost = Cost { weight: 1, passes: 1 };
+    const MOVE: Cost = Cost { weight: 1, passes: 1 };
 }
 
 /// Kept times reduced positions, and how they are split.
@@ -145,23 +145,23 @@ impl Grid {
         let mut grid = Grid { kept, reduced, columns, block: k.max(1), segment: r.max(1) };
         // Bits in the order of memory need blocks of whole bytes, which `grain` is as long as there is one part.
         let down = columns && r > 1;
-        let Some(cost) = cost.filter(|_| !down || volume > FEW) else { return Some(grid) };
+        let Some(cost) = cost.filter(|_| !down || volume > MAX_UNSPLIT_POSITIONS) else { return Some(grid) };
         // If a block of the layout limits the run, it is whole cache lines. Many short runs of data that is read only once are taken
         // together.
-        let short = cost.passes == 1 && volume > FEW && !columns && r_size < r;
+        let short = cost.passes == 1 && volume > MAX_UNSPLIT_POSITIONS && !columns && r_size < r;
         let least = match (down, short) {
-            (true, _) => COLUMNS.min(k_size),
+            (true, _) => MIN_TASK_COLUMNS.min(k_size),
             (_, true) => GRAIN / r_size.max(1),
             _ => 1,
         };
         let block = if down { GRAIN / r } else { grain(volume, cost.weight) / r.max(1) };
         grid.block = block.max(least).clamp(1, k.max(1));
         let blocks = (k + grid.block - 1) / grid.block;
-        if volume > FEW && blocks < ENOUGH_TASKS && r > 1 {
+        if volume > MAX_UNSPLIT_POSITIONS && blocks < MIN_GROUP_TASKS && r > 1 {
             if columns {
                 grid.block = grid.block.max(k_size.min(CHUNK as i64));
             }
-            let segment = (GRAIN / grid.block).max(r / SEGMENTS + 1);
+            let segment = (GRAIN / grid.block).max(r / MAX_SEGMENTS + 1);
             grid.segment = (if short && segment > r_size { (segment + r_size - 1) / r_size * r_size } else { segment }).min(r);
         }
         Some(grid)
@@ -179,7 +179,7 @@ impl Grid {
 
     /// Kept positions of a task whose rows are folded by one kernel each; with one worker, all of few positions.
     pub(super) fn rows(&self, executor: &dyn Executor) -> i64 {
-        let few = self.kept.volume().saturating_mul(self.reduced.volume()) <= FEW;
+        let few = self.kept.volume().saturating_mul(self.reduced.volume()) <= MAX_UNSPLIT_POSITIONS;
         if executor.threads() == 1 && few { self.kept.volume().max(1) } else { self.block }
     }
 
@@ -188,7 +188,7 @@ impl Grid {
         let (kept, reduced) = (self.kept.volume(), self.reduced.volume());
         match reduced {
             0 | 1 => self.block,
-            _ if kept.saturating_mul(reduced) <= FEW => kept.max(1),
+            _ if kept.saturating_mul(reduced) <= MAX_UNSPLIT_POSITIONS => kept.max(1),
             _ => self.block.max((GRAIN / reduced).min(kept)),
         }
     }
@@ -278,7 +278,7 @@ impl Group {
             };
         }
         let whole = self.operands.iter().any(|o| o.kind.bits() < 8);
-        Grid::new(&space, u32::MAX, &places[..self.operands.len()], (!whole).then_some(Cost::MOVED))
+        Grid::new(&space, u32::MAX, &places[..self.operands.len()], (!whole).then_some(Cost::MOVE))
             .ok_or_else(|| Error::Runtime("blocks of the arguments do not nest".into()))
     }
 
@@ -427,7 +427,7 @@ impl Stage {
             return;
         }
         let inner = grid.reduced.innermost(0).0.max(1) as usize;
-        let limit = if grid.columns { CHUNK } else { (CHUNK / inner.min(CHUNK)).clamp(1, ROWS) };
+        let limit = if grid.columns { CHUNK } else { (CHUNK / inner.min(CHUNK)).clamp(1, MAX_FOLDED_ROWS) };
         grid.each(work.kept.clone(), work.reduced.clone(), (limit, |kept| CHUNK / kept), |visit| match visit {
             Visit::Fresh(n) => self.begin(folded, n),
             Visit::Chunk(chunk) => {

@@ -22,10 +22,10 @@ use std::fmt::Debug;
 use std::ops::Range;
 
 /// Cost of an element of a plane from load to store, relative to moving one.
-const HEAVY: i64 = 8;
+const PLANE_ELEMENT_COST: i64 = 8;
 /// Bytes of a plane that should stay in the cache, and most contiguous positions of a run.
-const CACHED: i64 = 256 * 1024;
-const RUN: i64 = 256;
+const MAX_CACHED_BYTES: i64 = 256 * 1024;
+const MAX_RUN: i64 = 256;
 
 /// A formula on planes.
 pub trait Window: Debug + Send + Sync + 'static {
@@ -117,8 +117,8 @@ struct On<'o> {
 const TOGETHER: usize = 4096;
 
 /// Most elements of a worker's planes in vectors of others, and fewest of the latter.
-const TURNED: usize = 1 << 20;
-const LEAST: i64 = 4;
+const MAX_TRANSPOSED_ELEMENTS: usize = 1 << 20;
+const MIN_TRANSPOSED_PLANES: i64 = 4;
 
 /// Row-major positions of the dimensions that are not kept.
 fn plane_of(dims: &Dims, kept: u32) -> (Place, i64) {
@@ -283,16 +283,18 @@ impl<W: Window> Windows<W> {
         let largest = inputs.iter().map(|i| i.volume).max().unwrap_or(0).max(volume).max(1) as i64;
         let (inner, stride) = kept_nest.innermost(0);
         let lanes = sides.jit.map_or(0, |isa| isa.width().lanes() as i64);
-        let several = stride != 1 && inner >= LEAST && (numbers + largest as usize).saturating_mul(lanes as usize) <= TURNED;
+        let several = stride != 1
+            && inner >= MIN_TRANSPOSED_PLANES
+            && (numbers + largest as usize).saturating_mul(lanes as usize) <= MAX_TRANSPOSED_ELEMENTS;
         let turned = sides.jit.filter(|_| several);
         let run = match stride {
-            1 => (CACHED / (4 * largest) / 16 * 16).clamp(16, RUN).min(inner.max(1)),
+            1 => (MAX_CACHED_BYTES / (4 * largest) / 16 * 16).clamp(16, MAX_RUN).min(inner.max(1)),
             _ if turned.is_some() => lanes.min(inner),
             _ => 1,
         };
         let numbers = if turned.is_some() { numbers + largest as usize } else { numbers };
         let planes = if W::TOGETHER && run == 1 { (TOGETHER / largest as usize).clamp(1, CHUNK) } else { 1 };
-        let block = (grain_rows(kept_nest.volume(), largest, HEAVY) / run).max(1) * run;
+        let block = (grain_rows(kept_nest.volume(), largest, PLANE_ELEMENT_COST) / run).max(1) * run;
         let each = numbers.checked_mul(run as usize * planes).and_then(|n| n.checked_next_multiple_of(16));
         let bytes = each.and_then(|n| n.checked_mul(sides.workers.max(1))).and_then(|n| booked(&[n])).ok_or_else(too_large)?;
         let tail = Group { space, operands, stages: Vec::new(), grid: None };

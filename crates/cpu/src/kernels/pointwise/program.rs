@@ -19,7 +19,7 @@ use std::cmp::Ordering;
 pub(super) const REGISTERS: usize = 4;
 
 /// Cost of a step of many instructions, relative to moving an element.
-const LONG: i64 = 4;
+const LONG_STEP_COST: i64 = 4;
 
 /// The mask of the positions of rows in [`Builder::total`].
 pub const IN_ALL: u32 = 0b10;
@@ -806,7 +806,7 @@ fn whole(operands: &[Operand], stages: &[Stage]) -> bool {
 fn cost(stages: &[Stage]) -> Cost {
     let long = |stage: &Stage| stage.steps.iter().filter(|step| step.is_long()).count() as i64;
     let all = || stages.iter().filter(|stage| stage.over == Over::All);
-    Cost { weight: all().map(|stage| 1 + (LONG - 1) * long(stage)).sum::<i64>().max(1), passes: all().count() }
+    Cost { weight: all().map(|stage| 1 + (LONG_STEP_COST - 1) * long(stage)).sum::<i64>().max(1), passes: all().count() }
 }
 
 /// The operands that stages store.

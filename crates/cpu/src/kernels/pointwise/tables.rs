@@ -17,24 +17,24 @@ use oxidnn_runtime::{Buf, Ctx, Element, Skip};
 use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, Tensor};
 
 /// Most positions of all dimensions of a source.
-const MOST: i64 = 1 << 16;
+const MAX_POSITIONS: i64 = 1 << 16;
 /// Most positions of the dimensions in the innermost table: beginning a row takes longer than some elements, and longer than some vectors.
 /// The second limit is enough for vectors if rows have one stride.
-const JOINED: usize = 1024;
+const MAX_INNER_POSITIONS: usize = 1024;
 const LONG: usize = 4096;
 const VECTORED: usize = 64;
 /// Bytes of rows that are processed together: one vector of each after the other, while they are in L1.
-const NEAR: usize = 24 * 1024;
+const L1_ROW_BYTES: usize = 24 * 1024;
 /// Elements that are converted at a time.
-const FEW: usize = 256;
+const CHUNK: usize = 256;
 /// Fewest elements of an average run for copying whole runs.
-const RUN: usize = 4;
+const MIN_AVERAGE_RUN: usize = 4;
 /// Cost of an element that is moved on its own, relative to one of a run.
-const SINGLE: i64 = 4;
+const SINGLE_ELEMENT_COST: i64 = 4;
 /// Cost of a vector of the source plus one of the destination, relative to an element that another row moves: one that is only moved, and
 /// another.
-const VECTORS: [usize; 2] = [18, 25];
-const ELEMENTS: [usize; 2] = [16, 24];
+const VECTOR_COST: [usize; 2] = [18, 25];
+const ELEMENT_COST: [usize; 2] = [16, 24];
 
 /// Copies to one destination.
 #[derive(Debug)]
@@ -125,7 +125,7 @@ fn runs(row: &[Terms]) -> Vec<(Terms, usize)> {
             None => runs.push((*terms, 1)),
         }
     }
-    if row.len() < RUN * runs.len() { Vec::new() } else { runs }
+    if row.len() < MIN_AVERAGE_RUN * runs.len() { Vec::new() } else { runs }
 }
 
 impl Tables {
@@ -138,7 +138,7 @@ impl Tables {
             return Err(Skip::DataType(format!("{} of {dst}", tensor.dtype)));
         }
         let padding = Copies::new(dst, tensor)?;
-        Ok(Tables { dst, tensor: tensor.clone(), moves: Vec::new(), joined: JOINED, padding })
+        Ok(Tables { dst, tensor: tensor.clone(), moves: Vec::new(), joined: MAX_INNER_POSITIONS, padding })
     }
 
     /// Chooses longer rows for [`Tables::looked_up`], before anything is added.
@@ -186,7 +186,7 @@ impl Tables {
         if dims.contains(&0) {
             return Ok(());
         }
-        if dims.iter().try_fold(0i64, |sum, size| sum.checked_add(*size)).is_none_or(|sum| sum > MOST) {
+        if dims.iter().try_fold(0i64, |sum, size| sum.checked_add(*size)).is_none_or(|sum| sum > MAX_POSITIONS) {
             return Err(Skip::Shape("so many positions of a dimension"));
         }
         let factor = |i: usize, d: usize, p: i64| factors[i].as_ref().map_or(0, |f| (p * f.1[d]) as usize);
@@ -256,8 +256,8 @@ impl Tables {
                 return Err(Skip::Attr("factors, or parts of vectors of narrow numbers".into()));
             }
             let places = Places::new(&m.row.places, types.map(Elem::bytes), lanes);
-            let cost: usize = places.vectors().iter().zip(VECTORS).map(|(n, cost)| n * cost).sum();
-            if m.row.places.len() * ELEMENTS[usize::from(dtype != m.dtype)] < cost {
+            let cost: usize = places.vectors().iter().zip(VECTOR_COST).map(|(n, cost)| n * cost).sum();
+            if m.row.places.len() * ELEMENT_COST[usize::from(dtype != m.dtype)] < cost {
                 return Err(Skip::Layout("of src or dst: places of which vectors have few".into()));
             }
             let [written, read] = types.map(Elem::bytes);
@@ -266,7 +266,7 @@ impl Tables {
             if let Some((rows, first, step)) = follow {
                 m.outer.pop();
                 m.starts = std::array::from_fn(|t| m.starts[t] + first[t]);
-                let together = (NEAR / (m.row.places.len() * (written + read)).max(1)).clamp(1, rows);
+                let together = (L1_ROW_BYTES / (m.row.places.len() * (written + read)).max(1)).clamp(1, rows);
                 vectors = Vectors { rows, together, next: [step[0] * written, step[1] * read], ..vectors };
             }
             Ok(vectors)
@@ -318,7 +318,7 @@ impl Generated for LookedUp {
 impl Move {
     /// The cost of an element.
     fn weight(&self) -> i64 {
-        if self.runs.is_empty() { SINGLE } else { 1 }
+        if self.runs.is_empty() { SINGLE_ELEMENT_COST } else { 1 }
     }
 
     /// Calls `f` `times` times for every row of elements, with the number of the call and the row's offsets.
@@ -364,8 +364,8 @@ impl Move {
         let sizes = [dtype, self.dtype].map(|t| t.bits() / 8);
         self.rows(ctx, 1, self.weight(), |_, at| {
             let [to, from] = self.row.parts(memory, at, sizes);
-            let (mut x, mut bytes) = ([0.0f32; FEW], [0u8; 4 * FEW]);
-            for (i, piece) in self.row.places.chunks(FEW).enumerate() {
+            let (mut x, mut bytes) = ([0.0f32; CHUNK], [0u8; 4 * CHUNK]);
+            for (i, piece) in self.row.places.chunks(CHUNK).enumerate() {
                 let x = &mut x[..piece.len()];
                 let read = &mut bytes[..piece.len() * sizes[1]];
                 match sizes[1] {
@@ -374,7 +374,7 @@ impl Move {
                     _ => gather::<4>(from, piece, read),
                 }
                 convert::to_f32(simd, self.dtype, read, x);
-                let terms = self.row.factors.iter().skip(i * FEW);
+                let terms = self.row.factors.iter().skip(i * CHUNK);
                 if let Some(by) = factors[0] {
                     x.iter_mut().zip(terms.clone()).for_each(|(x, terms)| *x *= by.get::<f32>(at[2] + terms[0] as usize));
                 }

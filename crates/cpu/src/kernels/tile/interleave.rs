@@ -63,15 +63,15 @@ pub(super) fn panels(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &
 }
 
 /// Rows to prefetch ahead: each is in another page, which hardware prefetchers do not cross.
-const AHEAD: usize = 8;
+const PREFETCH_ROWS: usize = 8;
 /// The same, if steps have several rows that are this far apart.
 #[cfg(target_arch = "x86_64")]
-const STEPS: usize = 4;
+const PREFETCH_STEPS: usize = 4;
 #[cfg(target_arch = "x86_64")]
-const FAR: usize = 8 << 10;
+const MIN_FAR_STRIDE_BYTES: usize = 8 << 10;
 /// Bytes from the first row to the last of a matrix that is in L1 or L2.
 #[cfg(target_arch = "x86_64")]
-const NEAR: usize = 2 << 20;
+const MAX_CACHED_MATRIX_BYTES: usize = 2 << 20;
 /// Bytes that are moved at a time.
 const CHUNK: usize = 64;
 
@@ -90,8 +90,8 @@ impl Body for Rows<'_> {
         let Rows { bytes, job: Job { row, depth, columns, form, panel, .. }, to } = self;
         let (len, line) = (columns * form.size, form.line());
         for step in 0..*depth {
-            if step + AHEAD < *depth {
-                ask(bytes[(step + AHEAD) * row..][..len].as_ptr(), len);
+            if step + PREFETCH_ROWS < *depth {
+                ask(bytes[(step + PREFETCH_ROWS) * row..][..len].as_ptr(), len);
             }
             let from = bytes[step * row..][..len].chunks_exact(line);
             let (rest, mut at) = (from.remainder(), step * line);
@@ -176,7 +176,7 @@ impl<const T: usize> Run<T> {
 impl Job {
     /// Whether there is a single panel, of at most half a vector of columns, whose rows need no prefetch.
     fn is_narrow(&self) -> bool {
-        matches!(self.form.width, 16 | 32) && self.columns <= self.form.width && self.row < FAR
+        matches!(self.form.width, 16 | 32) && self.columns <= self.form.width && self.row < MIN_FAR_STRIDE_BYTES
     }
 
     /// Calls `each` for all runs of at most `most` columns: of one panel, or of two that are half as wide. A line is of `T` rows. A matrix
@@ -185,7 +185,7 @@ impl Job {
     fn runs<const T: usize>(&self, most: usize, mut each: impl FnMut(Run<T>)) {
         let Job { from, row, depth, columns, form: Form { size, .. }, to, .. } = *self;
         let line = self.form.line();
-        if depth.saturating_mul(row) <= NEAR {
+        if depth.saturating_mul(row) <= MAX_CACHED_MATRIX_BYTES {
             return self.across(most, |at, there, wanted, behind, half| {
                 let run = |step: usize, present: usize| {
                     let to = to.wrapping_add(behind + step * line);
@@ -201,8 +201,8 @@ impl Job {
         for step in 0..depth.div_ceil(T) {
             let first_row = from.wrapping_add(step * T * row);
             let rows_there = depth - step * T;
-            let asked = if row >= FAR { rows_there } else { 0 };
-            for t in STEPS * T..asked.min((STEPS + 1) * T) {
+            let asked = if row >= MIN_FAR_STRIDE_BYTES { rows_there } else { 0 };
+            for t in PREFETCH_STEPS * T..asked.min((PREFETCH_STEPS + 1) * T) {
                 ask(first_row.wrapping_add(t * row), columns * size);
             }
             self.across(most, |at, there, wanted, behind, half| {

@@ -107,18 +107,18 @@ fn part_of_words<const N: usize>(from: &Plain<'_>, columns: usize, to: &mut [u8]
 }
 
 /// Words that are transposed before they are split, and most lines of them.
-const WORDS: usize = 1024;
-const LINES: usize = 16;
+const CHUNK_WORDS: usize = 1024;
+const MAX_CHUNK_LINES: usize = 16;
 
 /// Packs a panel of a transposed matrix of 16-bit elements that are not interleaved: pairs are transposed as words, then split into two
 /// lines.
 fn halves(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
-    let (mut words, lines, pairs) = ([[0u8; 4]; WORDS], LINES.min(form.width), size.depth / 2);
+    let (mut words, lines, pairs) = ([[0u8; 4]; CHUNK_WORDS], MAX_CHUNK_LINES.min(form.width), size.depth / 2);
     for first in (0..form.width).step_by(lines) {
         let there = size.columns.saturating_sub(first).min(lines);
         let column = &from.bytes[(first * from.column).min(from.bytes.len())..];
-        for done in (0..pairs).step_by(WORDS / lines) {
-            let count = (WORDS / lines).min(pairs - done);
+        for done in (0..pairs).step_by(CHUNK_WORDS / lines) {
+            let count = (CHUNK_WORDS / lines).min(pairs - done);
             let words = &mut words[..count * lines];
             let bytes = &column[(done * 4).min(column.len())..];
             square::transpose(simd, &square::Words { bytes, step: from.column, lines: there, count }, words.as_flattened_mut(), lines);
@@ -134,7 +134,7 @@ fn halves(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
 /// Writes the low halves of rows of words to one line and the high halves to the next.
 struct Split<'a> {
     words: &'a [[u8; 4]],
-    /// Words of a row, [`LINES`] or 8.
+    /// Words of a row, [`MAX_CHUNK_LINES`] or 8.
     lines: usize,
     to: &'a mut [u8],
     /// Bytes from one line to the next.
@@ -146,7 +146,7 @@ impl Body for Split<'_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        if self.lines == LINES { self.split::<LINES>() } else { self.split::<8>() }
+        if self.lines == MAX_CHUNK_LINES { self.split::<MAX_CHUNK_LINES>() } else { self.split::<8>() }
     }
 }
 

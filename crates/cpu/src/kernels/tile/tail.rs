@@ -24,9 +24,9 @@ use oxidnn_spec::op::BinaryAlg;
 use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, PostOp, Quant, Tensor};
 
 /// Columns that a line of operands is padded to: those of the widest tile.
-const PADDED: usize = 64;
+const LINE_COLUMNS: usize = 64;
 /// Most operands of the destination's size.
-const TENSORS: usize = 4;
+const MAX_TENSORS: usize = 4;
 
 /// A tail; it is part of the key of kernels.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -123,7 +123,7 @@ pub struct TailArgs<'a> {
     /// Elements of a line.
     pitch: usize,
     /// The tensors, in the order of their steps.
-    tensors: [Buf<'a>; TENSORS],
+    tensors: [Buf<'a>; MAX_TENSORS],
     /// The destination.
     dst: Buf<'a>,
 }
@@ -138,7 +138,7 @@ pub struct StripBlock {
     pitch: usize,
     /// The destination and the tensors, if there are any.
     c: *const u8,
-    tensors: [*const u8; TENSORS],
+    tensors: [*const u8; MAX_TENSORS],
 }
 
 /// The results of a call of strips.
@@ -167,12 +167,12 @@ pub(in crate::kernels) struct Block {
     /// The destination.
     c: *const u8,
     /// The tensors.
-    tensors: [*const u8; TENSORS],
+    tensors: [*const u8; MAX_TENSORS],
 }
 
 impl TailArgs<'_> {
     /// No operands.
-    pub const NONE: TailArgs<'static> = TailArgs { lines: &[], pitch: 0, tensors: [Buf::empty(); TENSORS], dst: Buf::empty() };
+    pub const NONE: TailArgs<'static> = TailArgs { lines: &[], pitch: 0, tensors: [Buf::empty(); MAX_TENSORS], dst: Buf::empty() };
 
     /// The data of a call; `None` if `tail` has more lines or longer tensors than these.
     pub fn of_strips(&self, tail: &Tail, results: Results) -> Option<StripBlock> {
@@ -331,7 +331,7 @@ impl Tail {
         let elem = elem(dst.dtype).ok_or_else(|| Skip::DataType(format!("{} as destination of a tile", dst.dtype)))?;
         let steps = chain::steps(attr, dst.dtype, [scaled, biased]).map(|step| Step::of(step?, about)).collect::<Result<_, _>>()?;
         let tail = Tail { compensated, steps, dst: elem };
-        if tail.tensors().count() > TENSORS {
+        if tail.tensors().count() > MAX_TENSORS {
             return Err(Skip::Attr("so many operands of the destination's size".into()));
         }
         Ok(tail)
@@ -395,12 +395,12 @@ impl Tail {
 
     /// Elements of scratch for the operands of an execution, for a destination of `columns` columns; `None` on overflow.
     pub fn scratch(&self, columns: usize) -> Option<usize> {
-        columns.checked_add(PADDED)?.checked_next_multiple_of(PADDED)?.checked_mul(self.lines())
+        columns.checked_add(LINE_COLUMNS)?.checked_next_multiple_of(LINE_COLUMNS)?.checked_mul(self.lines())
     }
 
     /// Columns between the lines of consecutive right operands, if each has a compensation of its own.
     pub fn apart(columns: usize) -> usize {
-        columns.next_multiple_of(PADDED)
+        columns.next_multiple_of(LINE_COLUMNS)
     }
 
     /// The operands of an execution, converted to scratch of [`Tail::scratch`] elements, for a result whose columns are along dimension
@@ -442,7 +442,7 @@ impl Tail {
             }
             (1..operands).for_each(|i| line.copy_within(..columns, i * apart));
         }
-        let mut tensors = [Buf::empty(); TENSORS];
+        let mut tensors = [Buf::empty(); MAX_TENSORS];
         let beside = self.steps.iter().filter(|s| matches!(s.origin, Origin::Tensor(_))).filter_map(|s| s.operand);
         for (tensor, operand) in tensors.iter_mut().zip(beside) {
             if let Operand::PostOp(i, of) = operand {

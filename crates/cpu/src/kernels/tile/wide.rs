@@ -24,26 +24,26 @@ use oxidnn_runtime::{Buf, Executor};
 mod tests;
 
 /// Tiles from which on widening panels pays, and steps of a tap, over all panels, from which on widening rows pays.
-const TILES: usize = 3;
-const STEPS: usize = 64;
+const MIN_TILES: usize = 3;
+const MIN_TAP_STEPS: usize = 64;
 /// Elements of scratch for rows, unless a single tile has more: they stay in L2 for all panels.
-const ROWS: usize = 24 << 10;
+const L2_ROW_ELEMENTS: usize = 24 << 10;
 /// Elements of rows that stay in L1 for panels that do not.
-const NEAR: usize = 4 << 10;
+const L1_ROW_ELEMENTS: usize = 4 << 10;
 /// Most bytes of `A` that are widened ahead of all products: rows are used by many panels, and pixels by many taps.
-const SOURCE: usize = 1 << 20;
+const MAX_SOURCE_BYTES: usize = 1 << 20;
 /// Elements that a worker widens at a time.
-const PIECE: usize = 8 << 10;
+const TASK_ELEMENTS: usize = 8 << 10;
 /// Words of a list, unless a single strip has more.
-const WORDS: usize = 2 << 10;
+const LIST_WORDS: usize = 2 << 10;
 /// Elements between rows, so that rows do not map to the same cache sets.
 const SKEW: usize = 16;
 /// Bytes that are widened at a time.
 const CHUNK: usize = 32;
 /// The largest magnitude of a weight of seven bits.
-const LARGEST: u8 = 64;
+const MAX_7BIT_WEIGHT: u8 = 64;
 /// The order of the elements of a step.
-const ORDER: [usize; 4] = [0, 2, 1, 3];
+const STEP_ORDER: [usize; 4] = [0, 2, 1, 3];
 
 /// How the rows of tiles are widened.
 #[derive(Clone, Copy, Debug)]
@@ -80,15 +80,20 @@ impl Wide {
         let Spec { product, rows, line, a_step, .. } = *about.spec;
         let lies = asks_for_seven_bits(about.isa, product, line) && a_step == Stride::Fixed(4);
         let steps = about.parts.iter().map(|[_, steps]| *steps).max().unwrap_or(0);
-        if !lies || about.tiles < TILES || steps.saturating_mul(about.panels) < STEPS {
+        if !lies || about.tiles < MIN_TILES || steps.saturating_mul(about.panels) < MIN_TAP_STEPS {
             return None;
         }
         let rows = usize::from(rows);
         let most = about.parts.iter().map(|[taps, steps]| taps * steps).max().unwrap_or(0);
         let taps = about.parts.iter().map(|[taps, _]| *taps).max().unwrap_or(0);
-        let words = List::words(1, [rows; 2], taps)?.max(WORDS).checked_next_multiple_of(8)?;
-        let whole = (1..=SOURCE).contains(&about.source);
-        Some(Wide { flips: product == Product::S8S8, whole, rows: if whole { 0 } else { ROWS.max(rows * row_len(most)) }, words })
+        let words = List::words(1, [rows; 2], taps)?.max(LIST_WORDS).checked_next_multiple_of(8)?;
+        let whole = (1..=MAX_SOURCE_BYTES).contains(&about.source);
+        Some(Wide {
+            flips: product == Product::S8S8,
+            whole,
+            rows: if whole { 0 } else { L2_ROW_ELEMENTS.max(rows * row_len(most)) },
+            words,
+        })
     }
 
     /// Elements of scratch for [`Wide::run`].
@@ -119,7 +124,7 @@ pub fn words(spec: Spec) -> Spec {
 
 /// Whether the elements of panels have seven bits.
 pub fn fits(simd: Simd, panels: Buf) -> bool {
-    simd.run(Largest(panels)) <= LARGEST
+    simd.run(Largest(panels)) <= MAX_7BIT_WEIGHT
 }
 
 struct Largest<'a>(Buf<'a>);
@@ -129,9 +134,9 @@ impl Body for Largest<'_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) -> u8 {
-        // Adding `LARGEST` maps elements from `-LARGEST` to `LARGEST` to those from 0 to twice as much.
-        let largest = self.0.cells().iter().fold(0, |largest, byte| byte.get().wrapping_add(LARGEST).max(largest));
-        largest.saturating_sub(LARGEST)
+        // Adding `MAX_7BIT_WEIGHT` maps elements from `-MAX_7BIT_WEIGHT` to `MAX_7BIT_WEIGHT` to those from 0 to twice as much.
+        let largest = self.0.cells().iter().fold(0, |largest, byte| byte.get().wrapping_add(MAX_7BIT_WEIGHT).max(largest));
+        largest.saturating_sub(MAX_7BIT_WEIGHT)
     }
 }
 
@@ -192,8 +197,8 @@ impl<'a> Sources<'a> {
         let [source, padding] = from;
         let second = Sources::len([source.len(), 0]);
         let flip = wide.flip();
-        let to = to.refill(executor, PIECE, &|piece, to| {
-            let start = piece * PIECE;
+        let to = to.refill(executor, TASK_ELEMENTS, &|piece, to| {
+            let start = piece * TASK_ELEMENTS;
             let (first, last) = to.split_at_mut(second.saturating_sub(start).min(to.len()));
             for (from, at, to) in [(source, start, first), (padding, start.saturating_sub(second), last)] {
                 let at = (at * 2).min(from.len());
@@ -265,7 +270,7 @@ impl Wide {
             let len = row_len(head[0] * call.steps / 2);
             let mut done = 0;
             while done < head[1] {
-                let most = if call.panels.outer { rows.len() } else { rows.len().min(NEAR.max(len * count)) };
+                let most = if call.panels.outer { rows.len() } else { rows.len().min(L1_ROW_ELEMENTS.max(len * count)) };
                 let room = if self.whole { head[1] - done } else { most.saturating_sub(used) / (len * count) };
                 if room == 0 || !list.has_room(head[0]) {
                     assert!(!list.strips().is_empty(), "{} numbers for {count} rows of {len}", rows.len());
@@ -387,7 +392,7 @@ fn widen(from: Buf, flip: u8, to: &mut [i16]) {
     for (i, to) in chunks.as_chunks_mut::<CHUNK>().0.iter_mut().enumerate() {
         let mut bytes = [0; CHUNK];
         from.read(i * CHUNK, &mut bytes);
-        *to = std::array::from_fn(|j| i16::from(bytes[j & !3 | ORDER[j & 3]] ^ flip));
+        *to = std::array::from_fn(|j| i16::from(bytes[j & !3 | STEP_ORDER[j & 3]] ^ flip));
     }
     for (i, to) in to.as_chunks_mut::<4>().0.iter_mut().enumerate() {
         let (mut step, at) = ([0; 4], chunks.len() + i * 4);
@@ -396,6 +401,6 @@ fn widen(from: Buf, flip: u8, to: &mut [i16]) {
             4.. => from.read(at, &mut step),
             some => from.read(at, &mut step[..some]),
         }
-        *to = ORDER.map(|j| i16::from(step[j] ^ flip));
+        *to = STEP_ORDER.map(|j| i16::from(step[j] ^ flip));
     }
 }

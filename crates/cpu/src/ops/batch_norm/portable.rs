@@ -6,9 +6,9 @@ use oxidnn_runtime::Buf;
 use std::ops::Range;
 
 /// Elements of the rows that are processed at a time: they stay in L1 between operations.
-const PIECE: usize = 2048;
+const L1_ELEMENTS: usize = 2048;
 /// Rows that are added up before their sum is added to the total.
-const TOGETHER: usize = 4;
+const ROWS_PER_PARTIAL_SUM: usize = 4;
 
 /// The operation on some rows of matrices with `columns` columns: the sources, then the result.
 pub(super) struct Rows {
@@ -22,10 +22,10 @@ impl Rows {
     /// Runs it with `sums` and `numbers` by column.
     pub(super) fn run(self, bufs: &[Buf], sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
         let Rows { simd, act, rows, width } = self;
-        let each = (PIECE / width).max(1);
-        let (mut all_x, mut all_d) = ([0.0; PIECE], [0.0; PIECE]);
-        for first in (0..width).step_by(PIECE) {
-            let columns = first..width.min(first + PIECE);
+        let each = (L1_ELEMENTS / width).max(1);
+        let (mut all_x, mut all_d) = ([0.0; L1_ELEMENTS], [0.0; L1_ELEMENTS]);
+        for first in (0..width).step_by(L1_ELEMENTS) {
+            let columns = first..width.min(first + L1_ELEMENTS);
             for start in rows.clone().step_by(each) {
                 let (at, len) = (start * width + first, each.min(rows.end - start) * columns.len());
                 let (x, d) = (&mut all_x[..len], &mut all_d[..len]);
@@ -98,10 +98,10 @@ impl Body for Piece<'_, '_> {
 #[inline(always)]
 fn down(sums: &mut [f32], (x, y): (&[f32], &[f32]), numbers: &[f32], map: impl Fn(f32, f32, f32) -> f32) {
     let n = sums.len();
-    let (numbers, many) = (&numbers[..n], x.len() / (TOGETHER * n) * TOGETHER * n);
-    for (x, y) in x[..many].chunks_exact(TOGETHER * n).zip(y[..many].chunks_exact(TOGETHER * n)) {
-        let [x0, x1, x2, x3]: [&[f32]; TOGETHER] = std::array::from_fn(|k| &x[k * n..][..n]);
-        let [y0, y1, y2, y3]: [&[f32]; TOGETHER] = std::array::from_fn(|k| &y[k * n..][..n]);
+    let (numbers, many) = (&numbers[..n], x.len() / (ROWS_PER_PARTIAL_SUM * n) * ROWS_PER_PARTIAL_SUM * n);
+    for (x, y) in x[..many].chunks_exact(ROWS_PER_PARTIAL_SUM * n).zip(y[..many].chunks_exact(ROWS_PER_PARTIAL_SUM * n)) {
+        let [x0, x1, x2, x3]: [&[f32]; ROWS_PER_PARTIAL_SUM] = std::array::from_fn(|k| &x[k * n..][..n]);
+        let [y0, y1, y2, y3]: [&[f32]; ROWS_PER_PARTIAL_SUM] = std::array::from_fn(|k| &y[k * n..][..n]);
         for j in 0..n {
             let (a, b) = (map(x0[j], y0[j], numbers[j]), map(x1[j], y1[j], numbers[j]));
             let (c, d) = (map(x2[j], y2[j], numbers[j]), map(x3[j], y3[j], numbers[j]));

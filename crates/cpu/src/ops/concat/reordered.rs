@@ -14,9 +14,9 @@ use oxidnn_spec::{Arg, Attr, Error, Problem, Tensor};
 use std::sync::Arc;
 
 /// Elements from which on separate reorders pay.
-const LEAST: i64 = 1024;
+const MIN_ELEMENTS: i64 = 1024;
 /// Contiguous elements, common to a source and the destination, from which on one pass over all sources is as fast.
-const RUN: usize = 16;
+const MAX_RUN: usize = 16;
 
 /// A source and its part of the destination.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         if 2 * op.srcs.len() + 2 > OPERANDS {
             return Err(Skip::Shape("many sources"));
         }
-        if op.dst.dims().volume().is_none_or(|n| n < LEAST) {
+        if op.dst.dims().volume().is_none_or(|n| n < MIN_ELEMENTS) {
             return Err(Skip::Shape("few elements"));
         }
         let (mut all, mut alike) = (Vec::new(), true);
@@ -58,7 +58,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
             let (arg, dst) = (Arg::multiple_src(i), Tensor { dtype: op.dst.dtype, layout });
             let mut of_part = Attr::default();
             of_part.scales.extend(attr.scales.get(&arg).map(|scale| (Arg::SRC, scale.clone())));
-            alike &= reorder::run(&dst, src) >= RUN;
+            alike &= reorder::run(&dst, src) >= MAX_RUN;
             let moved = Problem::new(Reorder { src: src.clone(), dst: dst.clone() }, of_part);
             let moved = moved.map_err(|e| Skip::Layout(format!("of dst: {e}")))?;
             let rows = reorder::IMPLS.iter().filter(|row| row.tier != Tier::Reference);

@@ -30,13 +30,13 @@ use std::sync::Arc;
 mod tests;
 
 /// Tasks for every worker, if there are several workers.
-const TASKS: usize = 8;
+const TASKS_PER_WORKER: usize = 8;
 /// Channels whose distance is a multiple of this many bytes map to the same cache sets; and the number of channels for which that does no
 /// harm.
-const PAGE: i64 = 4096;
-const FEW: i64 = 8;
+const L1_ALIAS_BYTES: i64 = 4096;
+const MAX_ALIASED_CHANNELS: i64 = 8;
 /// Words of the tiles that are listed for a call.
-const LISTED: usize = 128;
+const LIST_WORDS: usize = 128;
 
 /// The addresses of a tensor's elements: bytes.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +85,7 @@ type Tiles = Vec<[Option<Tile>; 2]>;
 pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let s = Setup::of(&problem.op)?;
     let pixels = s.result.1.dims()[2..].iter().fold(4i64, |bytes, n| bytes.wrapping_mul(*n));
-    if pixels % PAGE == 0 && [s.sizes.ic, s.sizes.oc].iter().any(|channels| *channels > FEW) {
+    if pixels % L1_ALIAS_BYTES == 0 && [s.sizes.ic, s.sizes.oc].iter().any(|channels| *channels > MAX_ALIASED_CHANNELS) {
         return Err(Skip::Shape("channels whole pages apart, which meet in the same sets of the caches"));
     }
     plan_anyway(problem, target)
@@ -170,7 +170,7 @@ impl Columns {
         let panels = pixels.div_ceil(panel);
         let mut each = (budget.plain / (depth * panel * 4)).clamp(1, panels);
         if workers > 1 {
-            each = each.min(panels * images * groups / (workers * TASKS)).max(1);
+            each = each.min(panels * images * groups / (workers * TASKS_PER_WORKER)).max(1);
         }
         let column = usize::from(s.weights.dims().len() > dims.len()) + s.result_channel;
         let width = panel_columns(isa, s.weights.dims()[column] as usize);
@@ -377,7 +377,7 @@ impl Bound<'_> {
                 ahead,
             });
         };
-        let mut words = [0; LISTED];
+        let mut words = [0; LIST_WORDS];
         for (rows, tile) in self.tiles.iter().enumerate().rev() {
             let Some(tile) = &tile[usize::from(narrow)] else { continue };
             let mut list = List::across(&mut words, rows);

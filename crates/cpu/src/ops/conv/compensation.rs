@@ -17,7 +17,7 @@ use oxidnn_runtime::{Buf, Executor, Skip};
 use oxidnn_spec::{Error, MAX_NDIMS};
 
 /// Most passes.
-const PASSES: usize = 125;
+const MAX_PASSES: usize = 125;
 
 /// The shift of the source.
 #[derive(Clone, Copy, Debug)]
@@ -42,9 +42,9 @@ pub(super) struct Compensation {
 pub(super) type ZeroPoints<'a> = &'a (dyn Fn(usize, &mut [f32]) + Sync);
 
 /// Elements of a step.
-const STEP: usize = 4;
+const STEP_ELEMENTS: usize = 4;
 /// Columns of the widest panel.
-const WIDEST: usize = 64;
+const MAX_PANEL_COLUMNS: usize = 64;
 
 /// The kernels: for the first run of taps, and for those added to it.
 pub(super) type Kernels = [Tile; 2];
@@ -89,7 +89,7 @@ pub(super) fn passes(lines: &[Line; 3], shifted: bool) -> Result<Vec<[Line; 3]>,
         phases.flat_map(|(i, p)| Run::all(p, line).into_iter().map(move |r| line.part(i, r.first, r.count, r.taps))).collect()
     };
     let [depth, height, width] = [0, 1, 2].map(|i| parts(&lines[i]));
-    if depth.len().saturating_mul(height.len()).saturating_mul(width.len()) > PASSES {
+    if depth.len().saturating_mul(height.len()).saturating_mul(width.len()) > MAX_PASSES {
         return Err(Skip::Shape("sums of columns that differ in more than 125 ways, by phase or at padding"));
     }
     let mut all = Vec::new();
@@ -158,15 +158,15 @@ impl Compensation {
             let Panel { memory: b, at, bytes, count, each, channel, depth } = (weights.of)(pass);
             let sums: &mut [i32] = bytemuck::cast_slice_mut(sums);
             sums.fill(0);
-            let (mut words, row) = ([0u8; WIDEST * STEP], self.width * STEP);
-            let (channel, all) = (channel + panel / each.max(1) * depth, depth.div_ceil(STEP));
+            let (mut words, row) = ([0u8; MAX_PANEL_COLUMNS * STEP_ELEMENTS], self.width * STEP_ELEMENTS);
+            let (channel, all) = (channel + panel / each.max(1) * depth, depth.div_ceil(STEP_ELEMENTS));
             let stretches = self.stretches[pass].iter().filter(|_| panel < count);
             for (step, line) in stretches.flat_map(|[first, steps]| (0..*steps).map(move |i| (i, first + i * row))) {
-                let mut by = [0.0; STEP];
-                zero_points(channel + step % all * STEP, &mut by);
+                let mut by = [0.0; STEP_ELEMENTS];
+                zero_points(channel + step % all * STEP_ELEMENTS, &mut by);
                 let by = by.map(|zero_point| (zero_point as i32).wrapping_add(self.shift.flip));
                 b.read(at + panel * bytes + line, &mut words[..row]);
-                for (sum, word) in sums.iter_mut().zip(words.as_chunks::<STEP>().0) {
+                for (sum, word) in sums.iter_mut().zip(words.as_chunks::<STEP_ELEMENTS>().0) {
                     for (weight, by) in word.iter().zip(by) {
                         *sum = sum.wrapping_add(i32::from(*weight as i8).wrapping_mul(by));
                     }
@@ -199,18 +199,18 @@ impl Source<'_> {
             let (unit, image) = (rest % self.units, rest / self.units);
             let Place { base, image: images, group, strides } = self.place;
             let at = base + image * images + unit * group + d * strides[0] + h * strides[1];
-            let mut bytes = [0u8; WIDEST];
+            let mut bytes = [0u8; MAX_PANEL_COLUMNS];
             let mut shift = 0i32;
-            for first in (0..self.depth).step_by(WIDEST) {
-                let mut by = [0.0; WIDEST];
-                let by = &mut by[..WIDEST.min(self.depth - first)];
+            for first in (0..self.depth).step_by(MAX_PANEL_COLUMNS) {
+                let mut by = [0.0; MAX_PANEL_COLUMNS];
+                let by = &mut by[..MAX_PANEL_COLUMNS.min(self.depth - first)];
                 zero_points(unit * self.depth + first, by);
                 shift = by.iter().fold(shift, |sum, x| sum.wrapping_add(*x as i32));
             }
             for (w, sum) in bytemuck::cast_slice_mut::<f32, i32>(sums).iter_mut().enumerate() {
                 let mut total = shift.wrapping_neg();
-                for first in (0..self.depth).step_by(WIDEST) {
-                    let bytes = &mut bytes[..WIDEST.min(self.depth - first)];
+                for first in (0..self.depth).step_by(MAX_PANEL_COLUMNS) {
+                    let bytes = &mut bytes[..MAX_PANEL_COLUMNS.min(self.depth - first)];
                     self.memory.read(at + w * strides[2] + first, bytes);
                     let each = |b: &u8| if self.signed { i32::from(*b as i8) } else { i32::from(*b) };
                     total = total.wrapping_add(bytes.iter().map(each).sum());
@@ -250,9 +250,9 @@ impl Met<'_> {
 
     /// Subtracts it from a row of sums that begins at channel `channel`.
     pub(super) fn subtract(&self, met: i32, channel: i64, sums: &mut [i32]) {
-        let (mut pos, mut numbers): (Pos, _) = ([0; MAX_NDIMS], [0.0; WIDEST]);
-        for (i, sums) in sums.chunks_mut(WIDEST).enumerate() {
-            pos[1] = channel + (i * WIDEST) as i64;
+        let (mut pos, mut numbers): (Pos, _) = ([0; MAX_NDIMS], [0.0; MAX_PANEL_COLUMNS]);
+        for (i, sums) in sums.chunks_mut(MAX_PANEL_COLUMNS).enumerate() {
+            pos[1] = channel + (i * MAX_PANEL_COLUMNS) as i64;
             let numbers = &mut numbers[..sums.len()];
             self.zero_points.line(&pos, 1, numbers);
             sums.iter_mut().zip(numbers).for_each(|(s, z)| *s = s.wrapping_sub((*z as i32).wrapping_mul(met)));

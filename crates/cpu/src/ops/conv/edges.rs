@@ -28,10 +28,10 @@ use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Problem, Tensor};
 use std::ops::Range;
 
 /// Most results of an image, and most taps of a window.
-const RESULTS: i64 = 256;
-const TAPS: i64 = 512;
+const MAX_RESULTS: i64 = 256;
+const MAX_TAPS: i64 = 512;
 /// Words of the strips that are listed for a call, unless a single strip has more.
-const LISTED: usize = 2048;
+const LIST_WORDS: usize = 2048;
 
 /// A stretch of results of a line, with the taps that all of them have inside the image.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     }
     let results: i64 = s.result.1.dims()[2..].iter().fold(1, |n, size| n.saturating_mul(*size));
     let taps = s.sizes.k.iter().fold(1i64, |n, k| n.saturating_mul(*k));
-    if !(1..=RESULTS).contains(&results) || !(2..=TAPS).contains(&taps) {
+    if !(1..=MAX_RESULTS).contains(&results) || !(2..=MAX_TAPS).contains(&taps) {
         return Err(Skip::Shape("many results of an image, or taps"));
     }
     let tag = tiles::weights_tag(&s, isa, product);
@@ -230,7 +230,7 @@ impl Edges {
             each,
             workers: target.threads,
             sums: rows.checked_mul(each).and_then(|n| n.checked_mul(width)).ok_or(TOO_LARGE)?,
-            list: list.max(LISTED),
+            list: list.max(LIST_WORDS),
         })
     }
 

@@ -242,7 +242,7 @@ impl<'a> Bound<'a> {
     /// Adds the products of `depth` source channels from `c` on.
     fn multiply(&self, task: &Task<'_>, pixels: &Pixels<'_>, (c, depth): (usize, usize), sums: &mut Accumulator<'_>, step: usize) {
         let (p, part) = (self.plan, task.part);
-        let mut rows = [0; super::window::PIXELS];
+        let mut rows = [0; super::window::MAX_BOX_PIXELS];
         // The stride of a dimension of size 1 is never used and may be any number.
         let strides: [usize; 3] = std::array::from_fn(|i| pixels.strides[i].wrapping_mul(p.lines[i].stride as usize));
         let mut n = 0;

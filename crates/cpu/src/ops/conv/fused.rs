@@ -20,9 +20,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Most bands of an image.
-const BANDS: usize = 256;
+const MAX_BANDS: usize = 256;
 /// The attributes' arguments in the whole problem, and in the depthwise convolution.
-const MOVED: [(Arg, Arg); 3] = [(DW_WEIGHTS, Arg::WEIGHTS), (Arg::DST, Arg::SRC), (Arg::depthwise(Arg::DST), Arg::DST)];
+const DW_ARGS: [(Arg, Arg); 3] = [(DW_WEIGHTS, Arg::WEIGHTS), (Arg::DST, Arg::SRC), (Arg::depthwise(Arg::DST), Arg::DST)];
 const DW_WEIGHTS: Arg = Arg::depthwise(Arg::WEIGHTS);
 const DW_BIAS: Arg = Arg::depthwise(Arg::BIAS);
 
@@ -150,7 +150,8 @@ fn cut(op: &Conv, attr: &Attr, (sizes, target): (&ConvSizes, &CpuTarget)) -> Res
     let bands = images == 1 && image > budget && same_rows && op.dst.dtype.bits() >= 8 && cuts(2);
     let [_, out, _] = sizes.o;
     let most = ((budget / row) as i64 - (sizes.k[1] - sizes.s[1])) / sizes.s[1];
-    let rows = if bands { window::cut(out as usize, most.max(1) as usize, 1).0.max((out as usize).div_ceil(BANDS)) as i64 } else { out };
+    let rows =
+        if bands { window::cut(out as usize, most.max(1) as usize, 1).0.max((out as usize).div_ceil(MAX_BANDS)) as i64 } else { out };
     Ok(Cut { images, rows, bands })
 }
 
@@ -219,7 +220,7 @@ impl Halves<'_> {
             padding_l: Dims::from([low, s.pl[2]]),
             padding_r: Dims::from([high, s.pr[2]]),
         };
-        let moved = |of: &BTreeMap<Arg, Quant>| MOVED.iter().filter_map(|(arg, to)| Some((*to, of.get(arg)?.clone()))).collect();
+        let moved = |of: &BTreeMap<Arg, Quant>| DW_ARGS.iter().filter_map(|(arg, to)| Some((*to, of.get(arg)?.clone()))).collect();
         let attr = Attr {
             scales: moved(&attr.scales),
             zero_points: moved(&attr.zero_points),
@@ -274,7 +275,8 @@ impl Fused {
             let quantised = [Arg::SRC, Arg::WEIGHTS, Arg::DST].iter().any(|of| [Arg::scale(*of), Arg::zero_point(*of)].contains(&arg));
             return (quantised || [Arg::WEIGHTS, Arg::BIAS].contains(&arg)).then_some(arg);
         }
-        let numbers = MOVED.iter().flat_map(|(of, to)| [(Arg::scale(*of), Arg::scale(*to)), (Arg::zero_point(*of), Arg::zero_point(*to))]);
+        let numbers =
+            DW_ARGS.iter().flat_map(|(of, to)| [(Arg::scale(*of), Arg::scale(*to)), (Arg::zero_point(*of), Arg::zero_point(*to))]);
         numbers.chain([(DW_WEIGHTS, Arg::WEIGHTS), (DW_BIAS, Arg::BIAS)]).find(|(of, _)| *of == arg).map(|(_, to)| to)
     }
 

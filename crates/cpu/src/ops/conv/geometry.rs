@@ -8,8 +8,8 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::ConvSizes;
 
 /// Most taps of a window, and most combinations of phases: plans list them.
-const TAPS: i64 = 1 << 16;
-const PHASES: i64 = 1 << 12;
+const MAX_TAPS: i64 = 1 << 16;
+const MAX_PHASES: i64 = 1 << 12;
 
 /// Which of the two tensors the window slides over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,10 +50,10 @@ pub(crate) struct Line {
 /// More taps or phases than plans list.
 pub(crate) fn lines(direction: Direction, s: &ConvSizes, [result, source]: [[i64; 3]; 2]) -> Result<[Line; 3], Skip> {
     let all = |each: [i64; 3]| each.iter().fold(1i64, |n, size| n.saturating_mul((*size).max(1)));
-    if all(s.k) > TAPS {
+    if all(s.k) > MAX_TAPS {
         return Err(Skip::Shape("a window of more than 65536 taps"));
     }
-    if direction == Direction::Scatter && all(std::array::from_fn(|i| s.s[i].min(result[i]))) > PHASES {
+    if direction == Direction::Scatter && all(std::array::from_fn(|i| s.s[i].min(result[i]))) > MAX_PHASES {
         return Err(Skip::Shape("strides of more than 4096 phases"));
     }
     Ok(std::array::from_fn(|i| Line::new(direction, s, i, result[i], source[i])))

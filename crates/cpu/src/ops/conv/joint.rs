@@ -10,9 +10,9 @@ use crate::kernels::nest::{Block, Rows};
 use oxidnn_runtime::Buf;
 
 /// Most columns of all phases.
-const COLUMNS: usize = 64;
+const MAX_COLUMNS: usize = 64;
 /// Most channels of a phase.
-const CHANNELS: usize = 8;
+const MAX_CHANNELS: usize = 8;
 
 /// Phases whose channels are columns of one product.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,7 +32,7 @@ impl Joint {
     /// The phases of `lines` as one, if that is faster.
     pub(super) fn new(lines: &[Line; 3], channels: usize, depth: usize, kernel: [usize; 3]) -> Option<Joint> {
         let phases: usize = lines.iter().map(|l| l.phases.len()).product();
-        if phases < 2 || channels > CHANNELS || phases * channels > COLUMNS {
+        if phases < 2 || channels > MAX_CHANNELS || phases * channels > MAX_COLUMNS {
             return None;
         }
         let offsets = std::array::from_fn(|i| {
@@ -71,7 +71,7 @@ impl Joint {
     /// on.
     pub(super) fn pack(&self, from: Buf, (at, line): (usize, usize), to: Buf, width: usize) {
         let (from, taps, [_, ph, pw]) = (from.part(at, from.len() - at), self.taps(), self.phases());
-        let mut row = [0.0f32; COLUMNS];
+        let mut row = [0.0f32; MAX_COLUMNS];
         for tap in 0..taps.iter().product() {
             let tap_at = [tap / (taps[1] * taps[2]), tap / taps[2] % taps[1], tap % taps[2]];
             for k in 0..self.depth {
@@ -126,7 +126,7 @@ impl Joint {
     fn sums(&self, bound: &Bound<'_>, (image, at): (usize, [usize; 3]), row: &mut [f32]) {
         let (from, [_, ph, pw], [source, weights]) = (&bound.plan.from, self.phases(), bound.factors);
         let (weights, line) = (weights.part(bound.plan.weights, weights.len() - bound.plan.weights), bound.plan.panel_width);
-        let mut each = [0.0; CHANNELS];
+        let mut each = [0.0; MAX_CHANNELS];
         for (i, sums) in row[..self.columns()].chunks_exact_mut(self.channels).enumerate() {
             sums.fill(0.0);
             let [ds, hs, ws] = [i / (ph * pw), i / pw % ph, i % pw];

@@ -14,19 +14,19 @@ use std::ops::Range;
 mod tests;
 
 /// Time of a tile besides its products, in taps of one row.
-const TILE: usize = 1;
+const TILE_OVERHEAD: usize = 1;
 /// Rows below which a tile takes no less time, since it reads the whole panel anyway.
-const LEAST: usize = 3;
+const MIN_TILE_ROWS: usize = 3;
 /// The same for AMX tiles, of up to 32 rows.
-const LEAST_AMX: usize = 20;
+const MIN_AMX_TILE_ROWS: usize = 20;
 /// AMX: in the time of one row of products, this many rows are gathered, if neighbours are not at a constant stride.
-const COPIED: usize = 4;
+const GATHERS_PER_ROW: usize = 4;
 /// Rows whose addresses take as long as a row of products, if some taps of a tile read padding and every address is looked up.
-const LOOKED_UP: usize = 8;
+const LOOKUPS_PER_ROW: usize = 8;
 /// Most patches of a phase; with more, results at the edges take all taps.
-const MOST: usize = 1024;
+const MAX_PATCHES: usize = 1024;
 /// The same where taps on padding are not allowed.
-const MOST_EXACT: usize = 16 << 10;
+const MAX_EXACT_PATCHES: usize = 16 << 10;
 
 /// Neighbouring results of one dimension with the same taps, a range of the phase's taps.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -115,13 +115,13 @@ impl Run {
 
 /// Time of `rows` rows with `taps` taps each, in taps of one row.
 pub(super) fn cost(rows: usize, taps: usize, most: usize) -> usize {
-    cost_of(rows, taps, [LEAST, most])
+    cost_of(rows, taps, [MIN_TILE_ROWS, most])
 }
 
 /// The same, if tiles of fewer than `least` rows take as long as `least` rows.
 fn cost_of(rows: usize, taps: usize, [least, most]: [usize; 2]) -> usize {
     let tiles = rows.div_ceil(most);
-    taps * rows.max(least * tiles) + TILE * tiles
+    taps * rows.max(least * tiles) + TILE_OVERHEAD * tiles
 }
 
 impl Patch {
@@ -189,7 +189,7 @@ impl Order {
     fn phase(&mut self, lines: &[Line; 3], phases: [usize; 3], cut: Cut) {
         let phase: [&Phase; 3] = std::array::from_fn(|i| &lines[i].phases[phases[i]]);
         let mut runs: [Vec<Run>; 3] = std::array::from_fn(|i| Run::all(phase[i], &lines[i]));
-        let many = runs.iter().map(Vec::len).product::<usize>() > if cut.exact { MOST_EXACT } else { MOST };
+        let many = runs.iter().map(Vec::len).product::<usize>() > if cut.exact { MAX_EXACT_PATCHES } else { MAX_PATCHES };
         if many {
             runs = std::array::from_fn(|i| Run::whole(phase[i]));
         }
@@ -229,12 +229,12 @@ impl Order {
             if cut.exact && last.taps != new.taps {
                 break;
             }
-            let looked_up = |s: &Segment| if cut.all_taps && !s.exact { s.rows * s.all_taps() / LOOKED_UP } else { 0 };
+            let looked_up = |s: &Segment| if cut.all_taps && !s.exact { s.rows * s.all_taps() / LOOKUPS_PER_ROW } else { 0 };
             let patches = &self.patches;
             let in_lines = |s: &Segment| s.exact && s.patches.len() == 1 && patches[s.patches.start].count[2] >= amx::SHORT;
-            let copied = |s: &Segment| if in_lines(s) { 0 } else { s.rows * s.all_taps() / COPIED };
+            let copied = |s: &Segment| if in_lines(s) { 0 } else { s.rows * s.all_taps() / GATHERS_PER_ROW };
             let cost = |s: &Segment| match cut.on_amx {
-                true => cost_of(s.rows, s.all_taps(), [LEAST_AMX, cut.rows]) + copied(s),
+                true => cost_of(s.rows, s.all_taps(), [MIN_AMX_TILE_ROWS, cut.rows]) + copied(s),
                 false => s.cost(cut.rows) + looked_up(s),
             };
             if cost(&joint) > cost(last) + cost(&new) {

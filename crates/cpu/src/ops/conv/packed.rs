@@ -11,11 +11,11 @@ use oxidnn_jit::Isa;
 use oxidnn_runtime::Buf;
 
 /// Columns of the widest panel.
-const WIDEST: usize = 64;
+const MAX_PANEL_COLUMNS: usize = 64;
 /// Steps of weights that are packed at a time.
-const STEPS: usize = 8;
+const PACKED_STEPS: usize = 8;
 /// Rows from which on groups are joined: with fewer rows, packing the weights takes longer than the products.
-const ROWS: usize = 64;
+const MIN_JOINT_ROWS: usize = 64;
 
 /// How the weights of a pass are packed at execution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,7 +66,7 @@ impl Units {
     /// remainder.
     pub(super) fn of(isa: Isa, groups: usize, columns: usize, rows: usize) -> Vec<Units> {
         let most = (isa.width().lanes() / columns.max(1)).min(groups);
-        if rows < ROWS || most < 2 {
+        if rows < MIN_JOINT_ROWS || most < 2 {
             return vec![Units { first: 0, joined: 1, count: groups }];
         }
         let (count, left) = (groups / most, groups % most);
@@ -137,7 +137,7 @@ impl Packed {
         let whole = self.from.is_whole(self.step) && [self.first, self.apart, self.lines].iter().all(|n| n.is_multiple_of(self.step));
         for tap in 0..self.taps {
             for step in 0..self.steps {
-                let (mut words, mut line) = ([0u8; 4 * WIDEST], [0u8; 4 * WIDEST]);
+                let (mut words, mut line) = ([0u8; 4 * MAX_PANEL_COLUMNS], [0u8; 4 * MAX_PANEL_COLUMNS]);
                 let (words, line) = (&mut words[..4 * self.width], &mut line[..self.width * size]);
                 if whole {
                     self.from.read_words(from, at, (self.first + tap * self.apart + step * self.step, size), words);
@@ -160,10 +160,10 @@ impl Packed {
     fn pack_lines(&self, simd: Simd, (from, at): (Buf, usize), to: Buf, panel: usize) {
         let size = 4 / self.step;
         let (line, form) = (self.width * size, Form { size, together: self.together, width: self.width });
-        let (mut read, mut words) = ([0u8; STEPS * WIDEST * 4], [0.0f32; STEPS * WIDEST]);
+        let (mut read, mut words) = ([0u8; PACKED_STEPS * MAX_PANEL_COLUMNS * 4], [0.0f32; PACKED_STEPS * MAX_PANEL_COLUMNS]);
         for tap in 0..self.taps {
-            for first in (0..self.steps).step_by(STEPS) {
-                let (steps, depth) = (STEPS.min(self.steps - first), self.lines - first * self.step);
+            for first in (0..self.steps).step_by(PACKED_STEPS) {
+                let (steps, depth) = (PACKED_STEPS.min(self.steps - first), self.lines - first * self.step);
                 let depth = depth.min(steps * self.step);
                 let lines = &mut read[..depth * line];
                 from.read(at + (self.first + tap * self.apart + first * self.step) * line, lines);

@@ -14,26 +14,26 @@ use oxidnn_runtime::{Buf, Element, Executor};
 use std::ops::{BitAnd, BitOr, Shl, Shr};
 
 /// Cycles to gather a row for a tap, and the bytes for each of which it takes one more.
-const GATHERED: usize = 12;
-const LINE: usize = 32;
+const GATHER_CYCLES: usize = 12;
+const GATHER_BYTES_PER_CYCLE: usize = 32;
 /// Cycles for each row of tiles whose rows are listed one by one; and rows of a tile below which it takes no less time.
-const LISTED: usize = 12;
-const LEAST: usize = 28;
+const LIST_CYCLES: usize = 12;
+const MIN_LISTED_ROWS: usize = 28;
 /// Cycles of a call.
-const CALL: usize = 600;
+const CALL_CYCLES: usize = 600;
 /// Bytes that are copied in a cycle; the same if pixels are as dense in the source as in the copy.
-const COPIED: usize = 8;
-const DENSE: usize = 32;
+const COPY_BYTES_PER_CYCLE: usize = 8;
+const DENSE_COPY_BYTES_PER_CYCLE: usize = 32;
 /// Bytes of a pixel up to which the copy may exceed L2, because little of it is read at a time.
-const FEW: usize = 64;
+const MAX_NARROW_PIXEL_BYTES: usize = 64;
 /// Copying tasks for every worker.
-const TASKS: usize = 2;
+const TASKS_PER_WORKER: usize = 2;
 /// An image may take this fraction of the L2 caches, else it is copied in bands of lines. A band must have this many times as many lines as
 /// two bands share.
-const BANDS: usize = 4;
-const OFTEN: usize = 4;
+const BAND_L2_FRACTION: usize = 4;
+const MIN_BAND_LINES_PER_SHARED: usize = 4;
 /// Fraction of the products' time that copying may take in any case.
-const SHARE: usize = 16;
+const COPY_TIME_FRACTION: usize = 16;
 
 /// How the source is copied.
 #[derive(Clone, Debug)]
@@ -82,7 +82,7 @@ impl Wish {
     /// Cycles to gather a row for a tap, for all groups of panels that stay in L2.
     fn gathered(&self, taps: usize) -> usize {
         let groups = (taps * self.pixel * self.columns.next_multiple_of(16)).div_ceil(self.panels.max(1));
-        (GATHERED + self.bytes / LINE) * groups.max(1)
+        (GATHER_CYCLES + self.bytes / GATHER_BYTES_PER_CYCLE) * groups.max(1)
     }
 }
 
@@ -91,7 +91,12 @@ impl Padded {
     pub(super) fn new(lines: &[Line; 3], wish: Wish) -> Option<Padded> {
         let padded = Padded::of_lines(lines, &wish)?;
         let padded = padded.in_bands(lines, &wish).unwrap_or(padded);
-        let fits = padded.image() <= if wish.pixel <= FEW { wish.budget.saturating_mul(FEW / wish.pixel.max(1) + 1) } else { wish.budget };
+        let fits = padded.image()
+            <= if wish.pixel <= MAX_NARROW_PIXEL_BYTES {
+                wish.budget.saturating_mul(MAX_NARROW_PIXEL_BYTES / wish.pixel.max(1) + 1)
+            } else {
+                wish.budget
+            };
         let most = if fits { (wish.budget / 2 / padded.image().max(1)).clamp(1, wish.images) } else { 0 };
         let images = (1..=most).rev().find(|n| wish.images.is_multiple_of(*n))?;
         let padded = Padded { images, wide: padded.is_wide(lines, &wish), ..padded };
@@ -124,7 +129,7 @@ impl Padded {
     /// A copy in bands of result lines, if an image is large. The last band overlaps the one before, so that all have the same height.
     fn in_bands(&self, lines: &[Line; 3], wish: &Wish) -> Option<Padded> {
         let [depth, height, _] = lines;
-        let (limit, line) = (wish.budget / BANDS, self.all[2] * self.pixel * self.groups);
+        let (limit, line) = (wish.budget / BAND_L2_FRACTION, self.all[2] * self.pixel * self.groups);
         let [phase] = &*height.phases else { return None };
         if depth.phases.len() > 1 || self.all[0] > 1 || self.image() <= limit || !wish.watched || !wish.repeats {
             return None;
@@ -136,7 +141,11 @@ impl Padded {
         let each = phase.count.div_ceil(phase.count.div_ceil(most));
         // Lines that two bands read are copied twice.
         let again = (high - low + 1).max(0) as usize;
-        (each * stride >= OFTEN * again).then_some(Padded { lines: each, all: [1, copied(each), self.all[2]], ..self.clone() })
+        (each * stride >= MIN_BAND_LINES_PER_SHARED * again).then_some(Padded {
+            lines: each,
+            all: [1, copied(each), self.all[2]],
+            ..self.clone()
+        })
     }
 
     /// The first result line of each band of an image.
@@ -154,11 +163,11 @@ impl Padded {
         let taps: usize = lines.iter().map(|line| line.phases.iter().map(|p| p.taps.len()).max().unwrap_or(0)).product();
         let (rows, partial) = (counts(false), self.bytes < self.pixel || !self.bytes.is_multiple_of(4));
         let gathered = if partial || self.wide { rows } else { rows - counts(true) };
-        let rate = if self.bytes == self.pixel && self.groups == 1 { DENSE } else { COPIED };
+        let rate = if self.bytes == self.pixel && self.groups == 1 { DENSE_COPY_BYTES_PER_CYCLE } else { COPY_BYTES_PER_CYCLE };
         let copied = self.image() * self.bands().count() / rate;
         let products = rows * taps * self.groups * self.bytes.div_ceil(64) * wish.columns.div_ceil(16);
         let passes = wish.fills && rows > counts(true);
-        passes || gathered > 0 && copied < self.groups * gathered * taps * wish.gathered(taps) + products / SHARE
+        passes || gathered > 0 && copied < self.groups * gathered * taps * wish.gathered(taps) + products / COPY_TIME_FRACTION
     }
 
     /// Whether tiles over a whole plane, with unused results between lines, take less time than tiles of single lines, which are gathered
@@ -175,12 +184,12 @@ impl Padded {
         let pieces = w.count.div_ceil(16);
         let apart = if w.count / pieces >= amx::SHORT {
             let calls = if amx::are_alike(w.count) { 0 } else { 2 * self.lines };
-            (self.lines * pieces).div_ceil(2) * (2 * w.count / pieces).max(LEAST) * row + calls * CALL
+            (self.lines * pieces).div_ceil(2) * (2 * w.count / pieces).max(MIN_LISTED_ROWS) * row + calls * CALL_CYCLES
         } else {
             self.lines * w.count * (row + taps * wish.gathered(taps))
         };
         let plane = self.plane(w.count);
-        plane / plane.div_ceil(16) >= amx::SHORT && plane * (row + LISTED) < apart
+        plane / plane.div_ceil(16) >= amx::SHORT && plane * (row + LIST_CYCLES) < apart
     }
 
     /// Results of a plane, with those between lines and as many behind as fill its last tile.
@@ -245,7 +254,7 @@ impl Padded {
         let [depth, height, _] = self.all;
         to.part(self.images * self.image(), self.behind()).fill(0);
         let planes = self.images * depth;
-        let each = (height * planes).div_ceil(TASKS * executor.threads().max(1)).clamp(1, height);
+        let each = (height * planes).div_ceil(TASKS_PER_WORKER * executor.threads().max(1)).clamp(1, height);
         let bands = height.div_ceil(each);
         executor.run(executor.threads(), planes * bands, &|_, task| {
             let (plane, band) = (task / bands, task % bands);

@@ -15,10 +15,10 @@ use oxidnn_spec::{Arg, Attr, DataType, Dims, MAX_NDIMS, Op, Problem, Prop, Tenso
 mod tests;
 
 /// Most bytes to gather: all images are gathered at once.
-const MOST: usize = 8 << 20;
+const MAX_GATHERED_BYTES: usize = 8 << 20;
 
 /// Fewest pixels of a gathered line for a row that reads it in place; with shorter lines transposing is as fast.
-const LINE: i64 = 5;
+const MIN_LINE_PIXELS: i64 = 5;
 
 /// Plans `problem` if it is a forward convolution with such windows.
 ///
@@ -77,7 +77,7 @@ fn dense(problem: &Problem) -> Result<(Problem, Tensor), Skip> {
     }
     let plain = Tensor::with_tag(dims, DataType::F32, "abx").map_err(|e| Skip::Layout(e.to_string()))?;
     let met = std::mem::replace(&mut op.src, plain);
-    if op.src.bytes() > MOST || dims[n - 1] < LINE {
+    if op.src.bytes() > MAX_GATHERED_BYTES || dims[n - 1] < MIN_LINE_PIXELS {
         return Err(Skip::Shape("many images, or short lines"));
     }
     Ok((dense, met))

@@ -21,13 +21,13 @@ use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Problem, Prop, Te
 use std::sync::Arc;
 
 /// Most result channels of a group, and fewest source channels.
-const FEW: i64 = 8;
+const MAX_RESULT_CHANNELS: i64 = 8;
 /// Most bytes of an image's products.
-const MOST: usize = 16 << 20;
+const MAX_IMAGE_BYTES: usize = 16 << 20;
 /// Results of a line whose sums are on the stack at a time.
-const LINE: usize = 64;
+const CHUNK: usize = 64;
 /// Vectors of multiply-adds in the time that it takes to add a number to its result. Measured on Zen 4.
-const ADDED: i64 = 2;
+const VECTORS_PER_SCATTER_ADD: i64 = 2;
 
 #[derive(Debug)]
 struct Scattered {
@@ -63,12 +63,12 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     }
     let (channels, depth) = if s.result_channel == 0 { (s.sizes.oc, s.sizes.ic) } else { (s.sizes.ic, s.sizes.oc) };
     let taps = s.sizes.k.iter().fold(1i64, |n, k| n.saturating_mul(*k));
-    if !(1..=FEW).contains(&channels) || depth < FEW || !(1..=1 << 10).contains(&taps) {
+    if !(1..=MAX_RESULT_CHANNELS).contains(&channels) || depth < MAX_RESULT_CHANNELS || !(1..=1 << 10).contains(&taps) {
         return Err(Skip::Shape("other than few channels of many, or so many taps"));
     }
     // Channels-last tiles compute whole vectors, mostly idle; this row computes exactly the channels, but then adds every product.
     let lanes = isa.width().lanes() as i64;
-    let fewer = depth * lanes > channels * (depth + ADDED * lanes);
+    let fewer = depth * lanes > channels * (depth + VECTORS_PER_SCATTER_ADD * lanes);
     if s.sizes.s[2] != 1 && s.source.1.layout.is_any() && s.result.1.layout.is_any() && !fewer {
         return Err(Skip::Layout("any, with strides over many channels".into()));
     }
@@ -108,7 +108,7 @@ fn products(s: &Setup<'_>, rows: i64, depth: i64) -> Result<Problem, Skip> {
     let (groups, pixels) = (s.sizes.g, s.source.1.dims()[2..].iter().product::<i64>());
     let plain = |channels: i64| Tensor::with_tag([1, channels, pixels], DataType::F32, "abx").map_err(refused);
     let (src, dst) = (plain(groups * depth)?, plain(groups * rows)?);
-    if dst.bytes() > MOST {
+    if dst.bytes() > MAX_IMAGE_BYTES {
         return Err(Skip::Shape("so many products"));
     }
     let weights = if groups > 1 { Dims::from_fn(4, |d| [groups, rows, depth, 1][d]) } else { Dims::from_fn(3, |d| [rows, depth, 1][d]) };
@@ -150,9 +150,9 @@ impl Scattered {
             pos[row] = (channel % self.channels) as i64;
             at[grouped] = (channel % self.channels * self.taps + tap) as i64;
             place_tap(&mut pos, (n, 2 + has_groups), tap, self.sizes.k);
-            let mut line = [0.0; LINE];
-            for first in (0..self.depth).step_by(LINE) {
-                let line = &mut line[..LINE.min(self.depth - first)];
+            let mut line = [0.0; CHUNK];
+            for first in (0..self.depth).step_by(CHUNK) {
+                let line = &mut line[..CHUNK.min(self.depth - first)];
                 (pos[depth_dim], at[grouped + 1]) = (first as i64, first as i64);
                 from.read(&pos, depth_dim, line);
                 to.write(&at, grouped + 1, line);
@@ -204,8 +204,8 @@ impl Add<'_> {
         let inside = |i: usize, at: usize, tap: usize| self.met(i, at, tap).filter(|x| (0..p.from[i] as i64).contains(x));
         let [kd, kh, kw] = p.sizes.k.map(|k| k as usize);
         let count = (p.to[2] - phase).div_ceil(step);
-        for first in (0..count).step_by(LINE) {
-            let (n, mut sums) = (LINE.min(count - first), [self.begin; LINE]);
+        for first in (0..count).step_by(CHUNK) {
+            let (n, mut sums) = (CHUNK.min(count - first), [self.begin; CHUNK]);
             let lines = (0..kd * kh).filter_map(|tap| Some((tap, inside(0, z, tap / kh)?, inside(1, y, tap % kh)?)));
             for (line, z, y) in lines {
                 let from = self.first + (line * kw * p.from[0] * height + z as usize * height + y as usize) * width;

@@ -37,17 +37,17 @@ use std::sync::Arc;
 mod tests;
 
 /// Neighbouring taps are merged below this number of channels, if their pixels are contiguous.
-const MERGED: usize = 32;
+const MAX_MERGED_CHANNELS: usize = 32;
 /// Results of a line up to which separate passes for its ends cost more than merging taps saves.
-const SHORT: usize = 8;
+const MAX_UNMERGED_LINE: usize = 8;
 /// Channels of a group that are few for an AMX tile.
-const FEW: i64 = 16;
+const MAX_FEW_CHANNELS: i64 = 16;
 /// Most passes for merging taps.
-const PASSES: usize = 8;
+const MAX_PASSES: usize = 8;
 /// Most steps of a tap that are rounded up to equal blocks on AMX: with more, the last block's time does not matter.
-const EVEN: usize = 256;
+const MAX_EVEN_STEPS: usize = 256;
 /// Most taps of a window.
-const TAPS: usize = 4096;
+const MAX_TAPS: usize = 4096;
 
 const TOO_LARGE: Skip = Skip::Shape("scratch exceeds the address space");
 
@@ -231,11 +231,11 @@ pub(crate) fn plan_amx(problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
 }
 
 /// Whether vectors are faster than AMX for groups of few channels, measured on Sapphire Rapids. In bf16: the reduction is shorter than
-/// `FEW`. In bytes: a group has fewer than twice as many source as result channels; vectors then join several groups.
+/// `MAX_FEW_CHANNELS`. In bytes: a group has fewer than twice as many source as result channels; vectors then join several groups.
 fn leaves_tiles_empty(s: &Setup<'_>, product: Product) -> bool {
     let (from, to) = if s.result_channel == 0 { (s.sizes.ic, s.sizes.oc) } else { (s.sizes.oc, s.sizes.ic) };
-    let few = if product.is_whole() { from < 2 * to } else { s.sizes.k.iter().fold(from, |n, k| n.saturating_mul(*k)) < FEW };
-    s.sizes.g > 1 && from.max(to) <= FEW && few
+    let few = if product.is_whole() { from < 2 * to } else { s.sizes.k.iter().fold(from, |n, k| n.saturating_mul(*k)) < MAX_FEW_CHANNELS };
+    s.sizes.g > 1 && from.max(to) <= MAX_FEW_CHANNELS && few
 }
 
 /// Contiguous pieces of the source that a result reads, and elements of each.
@@ -352,7 +352,7 @@ fn tap_depth(s: &Setup<'_>, isa: Isa, product: Product) -> usize {
     let steps = depth.div_ceil(each);
     let joined = if s.direction == Direction::Gather && s.sizes.d[2] == 1 { s.sizes.k[2] } else { 1 };
     let tiled = isa.amx && amx::check(product).is_ok() && s.sizes.k.iter().any(|k| *k > 1);
-    if tiled && steps <= EVEN {
+    if tiled && steps <= MAX_EVEN_STEPS {
         return amx::even_steps(steps, joined.max(1) as usize) * each;
     }
     depth.next_multiple_of(if in_lines { 1 } else { product.together() })
@@ -364,7 +364,7 @@ fn in_lines(s: &Setup<'_>, isa: Isa, product: Product) -> bool {
     let (depth, tiled) = (depth_of(s), isa.amx && amx::check(product).is_ok());
     !tiled
         && product.together() > 1
-        && depth < MERGED
+        && depth < MAX_MERGED_CHANNELS
         && !depth.is_multiple_of(product.depth())
         && s.weights.dims().last().is_some_and(|k| *k > 1)
 }
@@ -510,7 +510,7 @@ impl Tiles {
         may_be_reduced(depth)?;
         let mut lines = geometry::lines(s.direction, &s.sizes, [out_sizes, in_sizes])?;
         let all = s.sizes.k.iter().product::<i64>() as usize;
-        if all > TAPS {
+        if all > MAX_TAPS {
             return Err(Skip::Shape("a window of more than 4096 taps"));
         }
         let (panel_width, number) = (panel_columns(isa, channels), s.weights.dtype.bits() / 8);
@@ -700,7 +700,7 @@ impl Common<'_> {
         }
         let runs =
             if !self.all_taps && self.merges(s.source.1.dtype.bits() / 8) { Run::all(&lines[2].phases[0], &lines[2]) } else { Vec::new() };
-        self.merged = (1..=PASSES).contains(&runs.len());
+        self.merged = (1..=MAX_PASSES).contains(&runs.len());
         if !self.merged {
             return vec![Pass::new(self, lines)];
         }
@@ -711,7 +711,7 @@ impl Common<'_> {
     /// The passes of compensated integer sums, where the source has a zero point or not.
     fn compensated(&mut self, lines: &[Line; 3], shift: Shift, shifted: bool) -> Result<Vec<Pass>, Skip> {
         // Passes are then cut at padding anyway, so merging taps adds none.
-        let parted = shifted || lines[2].phases.iter().all(|p| p.count > SHORT);
+        let parted = shifted || lines[2].phases.iter().all(|p| p.count > MAX_UNMERGED_LINE);
         let (size, padded) = (self.setup.source.1.dtype.bits() / 8, self.padded.is_some());
         let merges = if padded { self.joins(size) } else { parted && self.merges(size) };
         self.merged = merges && !self.weights_shifted && !shift.by_channel;
@@ -722,7 +722,7 @@ impl Common<'_> {
 
     /// Whether neighbouring taps of a line can be merged: few channels, contiguous in source and weights.
     fn merges(&self, size: usize) -> bool {
-        self.joins(size) && self.depth < MERGED
+        self.joins(size) && self.depth < MAX_MERGED_CHANNELS
     }
 
     /// The same for any number of channels.

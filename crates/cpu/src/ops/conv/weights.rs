@@ -32,15 +32,15 @@ use oxidnn_spec::op::ConvSizes;
 use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Prop, Tensor};
 
 /// Largest number of sums of a block.
-const SUMS: usize = 64 * 1024;
+const MAX_BLOCK_SUMS: usize = 64 * 1024;
 /// Largest number of pixels of a box.
-const PIXELS: usize = 256;
+const MAX_BOX_PIXELS: usize = 256;
 /// Largest number of pixel rows of a box.
-const LINES: usize = 64;
+const MAX_BOX_LINES: usize = 64;
 /// Elements of the copy of `X` above which boxes are made smaller.
-const COPY: usize = 64 * 1024;
+const MAX_COPY_ELEMENTS: usize = 64 * 1024;
 /// Tasks that a problem is split into, if it has as many boxes.
-const TASKS: usize = 16;
+const TARGET_TASKS: usize = 16;
 
 /// A problem in the terms of this kernel.
 pub(crate) struct Setup<'a> {
@@ -159,7 +159,7 @@ impl Weights {
         let taps = s.k.iter().fold(1usize, |n, k| n.saturating_mul(*k as usize));
         let width = 2 * target.isa.lanes();
         let (y_each, y_blocks) = cut(y_channels, if taps == 1 { 256 } else { 128 }, width);
-        let most = (SUMS / taps.saturating_mul(y_each).max(1)).clamp(1, 240);
+        let most = (MAX_BLOCK_SUMS / taps.saturating_mul(y_each).max(1)).clamp(1, 240);
         let (x_each, x_blocks) = cut(x_channels, most, if most >= 12 { 12 } else { 1 });
         let x_each = x_each.min(x_channels.max(1));
         let merged = x_blocks == 1 && s.g == 1 && s.d[2] == 1 && x_channels < 16 && s.k[2] > 1;
@@ -167,15 +167,15 @@ impl Weights {
         let fit = |i: usize, left: usize| cut(over[i].max(0) as usize, left, 1);
         let reach = |i: usize, n: usize| (n.max(1) as i64 - 1) * s.s[i] + (s.k[i] - 1) * s.d[i] + 1;
         let (mut each, mut boxes) = ([1; 3], [1; 3]);
-        (each[2], boxes[2]) = fit(2, PIXELS);
+        (each[2], boxes[2]) = fit(2, MAX_BOX_PIXELS);
         let line = (reach(2, each[2]) as usize).checked_mul(pixel)?;
-        let lines = (PIXELS / each[2]).min(LINES).min((COPY / line.max(1)).max(1)).max(1);
+        let lines = (MAX_BOX_PIXELS / each[2]).min(MAX_BOX_LINES).min((MAX_COPY_ELEMENTS / line.max(1)).max(1)).max(1);
         (each[1], boxes[1]) = fit(1, lines);
         (each[0], boxes[0]) = fit(0, (lines / each[1]).clamp(1, 2));
         let extent = std::array::from_fn(|i| reach(i, each[i]) as usize);
         let blocks = s.g as usize * x_blocks * y_blocks;
         let all_boxes = s.mb as usize * boxes.iter().product::<usize>();
-        let splits = TASKS.div_ceil(blocks.max(1)).clamp(1, all_boxes.max(1));
+        let splits = TARGET_TASKS.div_ceil(blocks.max(1)).clamp(1, all_boxes.max(1));
         let sums = taps.checked_mul(x_each)?.checked_mul(y_each)?;
         let copy = extent.iter().try_fold(pixel, |a, e: &usize| a.checked_mul(*e))?;
         let own = copy.checked_add(each.iter().product::<usize>() * y_each)?;
@@ -323,7 +323,7 @@ impl Bound<'_> {
         let dense = count[2] == ew && s.s[2] == 1 && s.s[1] == 1 && s.k[1] == 1;
         let lines = if dense { 1 } else { count[1] };
         let depth = if dense { count[1] * count[2] } else { count[2] };
-        let mut taps = [Tap { a: 0, b: 0 }; LINES];
+        let mut taps = [Tap { a: 0, b: 0 }; MAX_BOX_LINES];
         let n = count[0] * lines;
         for (i, tap) in taps[..n].iter_mut().enumerate() {
             let (d, h) = (i / lines, i % lines);

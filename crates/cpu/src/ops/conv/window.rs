@@ -19,13 +19,13 @@ use oxidnn_spec::op::ConvSizes;
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Prop, Tensor};
 
 /// Largest number of result pixels of a box.
-pub(super) const PIXELS: usize = 240;
+pub(super) const MAX_BOX_PIXELS: usize = 240;
 /// Largest number of sums of a block.
-const SUMS: usize = 240 * 128;
+const MAX_BLOCK_SUMS: usize = 240 * 128;
 /// Largest number of result channels of a block.
-const CHANNELS: usize = 256;
+const MAX_BLOCK_CHANNELS: usize = 256;
 /// Elements of a copied box above which source channels are split.
-const COPY: usize = 96 * 1024;
+const MAX_COPY_ELEMENTS: usize = 96 * 1024;
 /// Padding between copied pixels, so that they do not map to the same cache sets.
 const SKEW: usize = 16;
 
@@ -341,8 +341,8 @@ impl Window {
         let source_plain = plain(setup.source.0) && source.dtype == DataType::F32;
         let weights_plain = plain(Arg::WEIGHTS) && setup.weights.dtype == DataType::F32;
         let panels = Panels::new(setup, weights_plain, width);
-        let (channels_each, channel_blocks) = cut(channels, CHANNELS, width);
-        let rows = PIXELS.min(SUMS / channels_each.max(1)).max(1);
+        let (channels_each, channel_blocks) = cut(channels, MAX_BLOCK_CHANNELS, width);
+        let rows = MAX_BOX_PIXELS.min(MAX_BLOCK_SUMS / channels_each.max(1)).max(1);
         let mut parts = Vec::new();
         for d in 0..lines[0].phases.len() {
             for h in 0..lines[1].phases.len() {
@@ -352,8 +352,8 @@ impl Window {
             }
         }
         let pixels = parts.iter().map(|p| p.extent.iter().product::<usize>()).max().unwrap_or(0);
-        let split = depth > 64 && pixels.checked_mul(depth + SKEW)? > COPY;
-        let depth_each = if split { cut(depth, (COPY / pixels).saturating_sub(SKEW).max(32), 16).0.min(depth) } else { depth };
+        let split = depth > 64 && pixels.checked_mul(depth + SKEW)? > MAX_COPY_ELEMENTS;
+        let depth_each = if split { cut(depth, (MAX_COPY_ELEMENTS / pixels).saturating_sub(SKEW).max(32), 16).0.min(depth) } else { depth };
         let in_place = source.blocking().filter(|b| source_plain && b.is_plain() && b.strides[1] == 1);
         let n = source.dims().len();
         let strides = in_place.map(|b| std::array::from_fn(|i| spatial(i, n, 2).map_or(0, |d| b.strides[d] as usize)));
@@ -370,7 +370,7 @@ impl Window {
             part.first_box = first_box;
             first_box += part.boxes();
         }
-        let sums = 2 * SUMS.max(rows * channels_each);
+        let sums = 2 * MAX_BLOCK_SUMS.max(rows * channels_each);
         let packed = if panels.in_place { 0 } else { panels.group.checked_mul(s.g as usize)? };
         Some(Window {
             attr: attr.clone(),

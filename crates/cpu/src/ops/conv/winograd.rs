@@ -39,13 +39,13 @@ use oxidnn_spec::op::{ConvAlg, ConvSizes};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
 
 /// Most elements of transformed source and sums of a task over tiles: they stay in L2 beside a panel of weights.
-const TASK: usize = 128 * 1024;
+const MAX_TASK_ELEMENTS: usize = 128 * 1024;
 /// Up to this number of tiles, weights are transformed just before they are multiplied.
-const FEW: usize = 32;
+const MAX_LATE_WEIGHT_TILES: usize = 32;
 /// Up to this number of tiles, the sums of two vectors of result channels stay in L1.
-const PAIRS: usize = 16;
+const MAX_PAIRED_TILES: usize = 16;
 /// The number of tasks over tiles is a multiple of this.
-const TASKS: usize = 4;
+const TASK_COUNT_MULTIPLE: usize = 4;
 
 /// A planned problem.
 #[derive(Debug)]
@@ -246,15 +246,15 @@ impl Winograd {
         passes::left(plan.to.as_ref(), attr)?;
         let all = plan.images.checked_mul(tiles[0] * tiles[1]).ok_or(Skip::Shape("too many tiles"))?;
         let vectors = plan.panel / lanes;
-        if all > FEW {
+        if all > MAX_LATE_WEIGHT_TILES {
             let tall = tallest(isa, vectors);
-            let each = (TASK / (POSITIONS * (plan.depth + plan.panel))).max(tall * 4);
-            let tasks = all.div_ceil(each).next_multiple_of(TASKS);
+            let each = (MAX_TASK_ELEMENTS / (POSITIONS * (plan.depth + plan.panel))).max(tall * 4);
+            let tasks = all.div_ceil(each).next_multiple_of(TASK_COUNT_MULTIPLE);
             plan.way = Way::Tiles(tasks.min(all.div_ceil(tall * 2)).max(1));
         } else {
             let whole = channels.is_multiple_of(plan.panel);
-            let each = if all <= PAIRS && whole && vectors.is_multiple_of(2) { 2 } else { 1 };
-            plan.way = Way::Channels { task: if whole && plan.panels() >= TASKS { vectors } else { each }, each };
+            let each = if all <= MAX_PAIRED_TILES && whole && vectors.is_multiple_of(2) { 2 } else { 1 };
+            plan.way = Way::Channels { task: if whole && plan.panels() >= TASK_COUNT_MULTIPLE { vectors } else { each }, each };
         }
         Ok(plan)
     }

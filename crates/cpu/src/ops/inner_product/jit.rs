@@ -161,26 +161,26 @@ impl<K: Generated> Generated for Inner<K> {
 }
 
 /// Channels of a task of [`row_sums`], and elements that are read together.
-const CHANNELS: usize = 64;
-const TOGETHER: usize = 1024;
+const TASK_CHANNELS: usize = 64;
+const CHUNK: usize = 1024;
 
 /// Writes the sums along the batch of a gradient whose channels are contiguous there: the bias's gradient.
 fn row_sums(executor: &dyn Executor, dst: &View<'_>, bias: &View<'_>) {
     bias.zero_padding();
     let [images, channels] = [0, 1].map(|d| dst.dims()[d] as usize);
-    let (rows, start) = ((TOGETHER / images).clamp(1, CHANNELS), dst.blocking().offset as usize);
-    executor.run(executor.threads(), channels.div_ceil(CHANNELS), &|_, task| {
-        let (end, mut line) = (channels.min((task + 1) * CHANNELS), [0.0f32; TOGETHER]);
-        for first in (task * CHANNELS..end).step_by(rows) {
-            let mut sums = [0.0f64; CHANNELS];
+    let (rows, start) = ((CHUNK / images).clamp(1, TASK_CHANNELS), dst.blocking().offset as usize);
+    executor.run(executor.threads(), channels.div_ceil(TASK_CHANNELS), &|_, task| {
+        let (end, mut line) = (channels.min((task + 1) * TASK_CHANNELS), [0.0f32; CHUNK]);
+        for first in (task * TASK_CHANNELS..end).step_by(rows) {
+            let mut sums = [0.0f64; TASK_CHANNELS];
             let sums = &mut sums[..rows.min(end - first)];
-            for done in (0..images).step_by(TOGETHER) {
-                let count = if rows > 1 { images } else { TOGETHER.min(images - done) };
+            for done in (0..images).step_by(CHUNK) {
+                let count = if rows > 1 { images } else { CHUNK.min(images - done) };
                 let line = &mut line[..sums.len() * count];
                 dst.read_run(start + first * images + done, 1, line);
                 dst.simd().run(AddLines { lines: line, sums });
             }
-            let mut sum = [0.0f32; CHANNELS];
+            let mut sum = [0.0f32; TASK_CHANNELS];
             sum.iter_mut().zip(&*sums).for_each(|(to, sum)| *to = *sum as f32);
             bias.write(&std::array::from_fn(|d| if d == 0 { first as i64 } else { 0 }), 0, &sum[..sums.len()]);
         }

@@ -56,7 +56,7 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     }
     let task = task([&op.src, &op.dst], &op.weights);
     if isa.amx {
-        if task.images < SHALLOW {
+        if task.images < MIN_AMX_IMAGES {
             return Err(Skip::Shape("so few images: one side of the product is sooner transposed"));
         }
         tiled::check_amx(&task, [&op.src, &op.dst], isa)?;
@@ -67,10 +67,10 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
 
 /// Images below which AMX spends more time moving sums through memory than multiplying: 6 times as long as `transposed:jit` for 16 of them,
 /// twice as long for 64, on Sapphire Rapids.
-const SHALLOW: usize = 128;
+const MIN_AMX_IMAGES: usize = 128;
 
 /// Bytes of 16-bit elements that tiles multiply before gemv has prepared the few rows.
-const SMALL: usize = 128 << 10;
+const MAX_TILE_WEIGHT_BYTES: usize = 128 << 10;
 
 /// Takes plain gradients with up to 8 channels on one side, if gemv over the other side's operand is faster than tiles.
 ///
@@ -94,7 +94,7 @@ pub(super) fn few_rows(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     if !(1..=MAX_ROWS as i64).contains(&rows) {
         return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
     }
-    let small = walked.dtype != DataType::F32 && walked.bytes() <= SMALL;
+    let small = walked.dtype != DataType::F32 && walked.bytes() <= MAX_TILE_WEIGHT_BYTES;
     if small || gemv::are_enough(rows as usize, walked, (&[0], 1), target) {
         return Err(Skip::Shape("enough rows for tiles to be faster"));
     }

@@ -97,7 +97,7 @@ impl Power {
                 }
             };
         }
-        for x in x.chunks_mut(PIECE) {
+        for x in x.chunks_mut(CHUNK) {
             // Numbers in the usual range need neither a division nor a square root instruction.
             let usual = x.iter().fold(true, |usual, x| usual & (*x > USUAL.0) & (*x < USUAL.1));
             each!(x, usual, 1 2 3 4 6 7 8);
@@ -106,7 +106,7 @@ impl Power {
 }
 
 /// Elements that are processed together.
-const PIECE: usize = 256;
+const CHUNK: usize = 256;
 
 /// Sums of `2 half + 1` rows of `inner` elements around each of the rows of `from`; fewer rows at the ends.
 #[inline(always)]
@@ -199,10 +199,10 @@ impl Responses {
     /// Forward with windows along rows of `run` elements: piece by piece, so that all stays in L1.
     #[inline(always)]
     fn along<const FMA: bool>(&self, run: usize, x: &[f32], result: &mut [f32]) {
-        for (i, piece) in result.chunks_mut(PIECE).enumerate() {
-            self.base(run, x, i * PIECE, piece);
+        for (i, piece) in result.chunks_mut(CHUNK).enumerate() {
+            self.base(run, x, i * CHUNK, piece);
             self.power.apply::<FMA>(piece);
-            piece.iter_mut().zip(&x[i * PIECE..]).for_each(|(y, x)| *y *= x);
+            piece.iter_mut().zip(&x[i * CHUNK..]).for_each(|(y, x)| *y *= x);
         }
     }
 
@@ -221,10 +221,10 @@ impl Responses {
                     line(&mut sums[summed % count * row..][..row], squares, self.half, run);
                     summed += 1;
                 }
-                for (j, (piece, x)) in result.chunks_mut(PIECE).zip(x_here.chunks(PIECE)).enumerate() {
-                    piece.copy_from_slice(&sums[first % count * row + j * PIECE..][..piece.len()]);
+                for (j, (piece, x)) in result.chunks_mut(CHUNK).zip(x_here.chunks(CHUNK)).enumerate() {
+                    piece.copy_from_slice(&sums[first % count * row + j * CHUNK..][..piece.len()]);
                     for of_window in first + 1..=last {
-                        piece.iter_mut().zip(&sums[of_window % count * row + j * PIECE..]).for_each(|(y, s)| *y += s);
+                        piece.iter_mut().zip(&sums[of_window % count * row + j * CHUNK..]).for_each(|(y, s)| *y += s);
                     }
                     piece.iter_mut().for_each(|y| *y = self.k + self.share * *y);
                     self.power.apply::<FMA>(piece);
@@ -238,9 +238,9 @@ impl Responses {
     #[inline(always)]
     fn back_along<const FMA: bool>(&self, run: usize, [x, dd]: [&[f32]; 2], result: &mut [f32], terms: &mut [f32]) {
         let terms = &mut terms[..x.len()];
-        for (i, (piece, terms)) in result.chunks_mut(PIECE).zip(terms.chunks_mut(PIECE)).enumerate() {
-            let (x_here, dd_here) = (&x[i * PIECE..][..piece.len()], &dd[i * PIECE..][..piece.len()]);
-            self.base(run, x, i * PIECE, piece);
+        for (i, (piece, terms)) in result.chunks_mut(CHUNK).zip(terms.chunks_mut(CHUNK)).enumerate() {
+            let (x_here, dd_here) = (&x[i * CHUNK..][..piece.len()], &dd[i * CHUNK..][..piece.len()]);
+            self.base(run, x, i * CHUNK, piece);
             terms.copy_from_slice(piece);
             self.power.apply::<FMA>(piece);
             self.next_power.apply::<FMA>(terms);
@@ -249,11 +249,11 @@ impl Responses {
                 *term *= dd * x;
             }
         }
-        let mut sums = [0.0; PIECE];
-        for (i, piece) in result.chunks_mut(PIECE).enumerate() {
+        let mut sums = [0.0; CHUNK];
+        for (i, piece) in result.chunks_mut(CHUNK).enumerate() {
             let sums = &mut sums[..piece.len()];
-            self.near(run, terms, i * PIECE, sums, |t| t);
-            for ((y, s), x) in piece.iter_mut().zip(sums).zip(&x[i * PIECE..]) {
+            self.near(run, terms, i * CHUNK, sums, |t| t);
+            for ((y, s), x) in piece.iter_mut().zip(sums).zip(&x[i * CHUNK..]) {
                 *y -= self.alpha_beta * x * *s;
             }
         }

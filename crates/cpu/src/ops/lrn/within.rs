@@ -18,10 +18,10 @@ use oxidnn_spec::{Error, Problem};
 use std::ops::Range;
 
 /// Elements of rows that are summed together, which stay in L1.
-const NEAR: usize = 2 * 1024;
+const L1_ELEMENTS: usize = 2 * 1024;
 /// Elements of the sums of a task, which stay in L2; and the most that they may be.
-const SUMS: usize = 48 * 1024;
-const MOST_SUMS: usize = 8 << 20;
+const L2_TASK_SUMS: usize = 48 * 1024;
+const MAX_TASK_SUMS: usize = 8 << 20;
 
 /// Plans a normalisation.
 ///
@@ -105,12 +105,12 @@ impl Within {
         let (lanes, slice, [height, width]) = (self.lanes(), self.slice(), self.inner);
         let sums = if forward { 1 } else { 3 };
         let around = (if forward { 2 } else { 4 }) * self.outer.half;
-        let most = (SUMS / (sums * slice)).max(4 * self.outer.half).clamp(1, self.outer.len);
+        let most = (L2_TASK_SUMS / (sums * slice)).max(4 * self.outer.half).clamp(1, self.outer.len);
         self.each = self.outer.len.div_ceil(self.outer.len.div_ceil(most));
         let row = height.len * self.bordered();
         // A slice of a volume is summed on its own.
-        self.group = if height.len > 1 { 1 } else { (NEAR / row).clamp(1, self.outer.len) };
-        if (self.each + around).checked_mul(slice).is_none_or(|n| n > MOST_SUMS) {
+        self.group = if height.len > 1 { 1 } else { (L1_ELEMENTS / row).clamp(1, self.outer.len) };
+        if (self.each + around).checked_mul(slice).is_none_or(|n| n > MAX_TASK_SUMS) {
             return Err(Skip::Shape("large slices"));
         }
         let mut space = Space { slice: self.group * row, ..Space::default() };

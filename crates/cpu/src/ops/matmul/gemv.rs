@@ -64,33 +64,33 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 
 /// Rows from which on tiles are faster than gemv, if they multiply the weights' type directly: they read or pack the weights once for all
 /// rows. By type (16 bits, f32) and layout (panels, row-major, transposed). Measured on Zen 4.
-const ENOUGH: [[usize; 3]; 2] = [[1, 4, 7], [2, MAX_ROWS + 1, MAX_ROWS + 1]];
-/// A time model for transposed weights in L2, in nanoseconds, measured on Zen 4: `PACKED` is packing a line of a panel by a vector of
-/// columns, in f32 and in bf16 with VNNI pairs; of gemv, `WAY` is the set-up, `STEP` a vector of products, `ADDED` adding the lanes of a
-/// sum.
-const PACKED: [f64; 2] = [2.6, 1.55];
-const WAY: f64 = 470.0;
-const STEP: f64 = 0.37;
-const ADDED: f64 = 5.0;
+const MIN_TILE_ROWS: [[usize; 3]; 2] = [[1, 4, 7], [2, MAX_ROWS + 1, MAX_ROWS + 1]];
+/// A time model for transposed weights in L2, in nanoseconds, measured on Zen 4: `PACK_LINE_NS` is packing a line of a panel by a vector of
+/// columns, in f32 and in bf16 with VNNI pairs; of gemv, `GEMV_SETUP_NS` is the set-up, `GEMV_STEP_NS` a vector of products,
+/// `GEMV_LANE_SUM_NS` adding the lanes of a sum.
+const PACK_LINE_NS: [f64; 2] = [2.6, 1.55];
+const GEMV_SETUP_NS: f64 = 470.0;
+const GEMV_STEP_NS: f64 = 0.37;
+const GEMV_LANE_SUM_NS: f64 = 5.0;
 /// Rows from which on tiles are faster, for other plain weights in L2: `least`, plus one for each `more` of K, since gemv adds the lanes of
 /// every row's sums, while packing takes time in proportion to K. By type (f32 and f16; bf16 with native pairs; other bf16) and layout
 /// (row-major, transposed).
-const NEAR: [[[usize; 2]; 2]; 3] = [[[1, usize::MAX], [1, 64]], [[1, 96], [1, 192]], [[2, 32], [1, 64]]];
+const MIN_TILE_ROWS_IN_L2: [[[usize; 2]; 2]; 3] = [[[1, usize::MAX], [1, 64]], [[1, 96], [1, 192]], [[2, 32], [1, 64]]];
 /// With panels of weights of up to this part of L2, in lanes, tiles are faster from one row on, because setting up gemv takes longer: a
 /// quarter of L2 with 512-bit vectors, an eighth with 256-bit ones. Measured on Zen 4.
-const NEAR_PANELS: usize = 64;
+const L2_LANES_PER_PANELS: usize = 64;
 /// Weights so small that setting up gemv takes longer than tiles do.
-const LITTLE: usize = 6 << 10;
-/// As `ENOUGH`, for transposed weights and small K: rows, plus one for each 48 of K, since gemv adds the lanes of every sum.
-const SHALLOW: [usize; 2] = [3, 48];
-/// As `ENOUGH`, for weights in memory.
-const ENOUGH_FAR: usize = 6;
-/// As `ENOUGH`, for row-major f32 that tiles read in place, because the lines of a panel stay in L2.
-const IN_PLACE: usize = 4;
-/// As `ENOUGH`, for panels on AMX. AMX tiles take as long for any number of rows up to 16; gemv keeps up with memory up to this number.
-const ENOUGH_ON_AMX: usize = 4;
+const MAX_SETUP_BOUND_ELEMENTS: usize = 6 << 10;
+/// As `MIN_TILE_ROWS`, for transposed weights and small K: rows, plus one for each 48 of K, since gemv adds the lanes of every sum.
+const MIN_TILE_ROWS_SMALL_K: [usize; 2] = [3, 48];
+/// As `MIN_TILE_ROWS`, for weights in memory.
+const MIN_TILE_ROWS_IN_MEMORY: usize = 6;
+/// As `MIN_TILE_ROWS`, for row-major f32 that tiles read in place, because the lines of a panel stay in L2.
+const MIN_TILE_ROWS_IN_PLACE: usize = 4;
+/// As `MIN_TILE_ROWS`, for panels on AMX. AMX tiles take as long for any number of rows up to 16; gemv keeps up with memory up to this number.
+const MIN_AMX_TILE_ROWS: usize = 4;
 /// Weights larger than this many times L2 are taken to be in memory.
-const FAR: usize = 8;
+const L2_MULTIPLE_IN_MEMORY: usize = 8;
 
 /// Whether tiles are faster than gemv for the few rows of a problem with resolved layouts; `None` unless the operands are of one
 /// floating-point type, without scales and zero points.
@@ -111,38 +111,38 @@ pub(in crate::ops) fn are_enough(rows: usize, weights: &Tensor, (depth, column):
     let deep = place::count(weights, depth);
     let wide = place::count(weights, &[column]);
     let lie = if !b.is_plain() { 0 } else { 1 + usize::from(b.strides[column] != 1) };
-    let [beyond, far] = [1, FAR].map(|times| weights.bytes() > target.caches.l2 * times);
+    let [beyond, far] = [1, L2_MULTIPLE_IN_MEMORY].map(|times| weights.bytes() > target.caches.l2 * times);
     let on_amx = isa.amx && amx::check(product).is_ok();
     let pairs = product == tile::Product::Bf16 && product.is_native(isa);
     if lie == 2 && !beyond && (pairs || weights.dtype == DataType::F32) {
         let (lanes, of_type) = (isa.width().lanes(), usize::from(pairs));
         let vectors = deep.div_ceil(lanes << of_type);
-        let pack = (deep * wide.div_ceil(lanes)) as f64 * PACKED[of_type];
-        return pack <= WAY + (rows * wide) as f64 * (vectors as f64 * STEP + ADDED);
+        let pack = (deep * wide.div_ceil(lanes)) as f64 * PACK_LINE_NS[of_type];
+        return pack <= GEMV_SETUP_NS + (rows * wide) as f64 * (vectors as f64 * GEMV_STEP_NS + GEMV_LANE_SUM_NS);
     }
-    if (wide > 1 || lie == 0) && weights.bytes() * 8 / weights.dtype.bits() <= LITTLE {
+    if (wide > 1 || lie == 0) && weights.bytes() * 8 / weights.dtype.bits() <= MAX_SETUP_BOUND_ELEMENTS {
         return true;
     }
     if on_amx {
-        return !b.is_plain() && rows >= ENOUGH_ON_AMX;
+        return !b.is_plain() && rows >= MIN_AMX_TILE_ROWS;
     }
-    if lie == 0 && product.is_native(isa) && weights.bytes() <= target.caches.l2 * isa.width().lanes() / NEAR_PANELS {
+    if lie == 0 && product.is_native(isa) && weights.bytes() <= target.caches.l2 * isa.width().lanes() / L2_LANES_PER_PANELS {
         return true;
     }
     if lie > 0 && !beyond {
         let of_type = if weights.dtype == DataType::Bf16 { 2 - usize::from(product.is_native(isa)) } else { 0 };
-        let [least, more] = NEAR[of_type][lie - 1];
+        let [least, more] = MIN_TILE_ROWS_IN_L2[of_type][lie - 1];
         return rows >= least + deep.saturating_add(more / 4) / more;
     }
     let right = place::right(isa, weights, depth, &[column], product.together());
     // Without native instructions for the type, tiles convert each element for every row, as gemv does, with fewer sums in flight.
     let least = if product.is_native(isa) { 1 } else { 2 };
-    let shallow = if lie == 2 { SHALLOW[0] + deep / SHALLOW[1] } else { usize::MAX };
-    let by_lie = ENOUGH[usize::from(weights.dtype == DataType::F32)][lie].min(shallow).max(least);
+    let shallow = if lie == 2 { MIN_TILE_ROWS_SMALL_K[0] + deep / MIN_TILE_ROWS_SMALL_K[1] } else { usize::MAX };
+    let by_lie = MIN_TILE_ROWS[usize::from(weights.dtype == DataType::F32)][lie].min(shallow).max(least);
     // Weights in memory are streamed line by line.
     let right = right.map(|(right, place)| if far { right } else { place::of_rows(rows, product, (right, &place)) });
-    let enough = if right == Ok(Right::InPlace) { IN_PLACE } else { by_lie };
-    rows >= if far { enough.max(ENOUGH_FAR) } else { enough }
+    let enough = if right == Ok(Right::InPlace) { MIN_TILE_ROWS_IN_PLACE } else { by_lie };
+    rows >= if far { enough.max(MIN_TILE_ROWS_IN_MEMORY) } else { enough }
 }
 
 /// Takes dense products with weights of 8 or 4 bits and a floating-point source.
@@ -151,13 +151,13 @@ pub(super) fn plan_compressed(problem: &Problem, target: &CpuTarget) -> Result<B
 }
 
 /// Rows from which on AMX, which unpacks all weights first, is faster than vectors, which unpack by K blocks.
-const TILES: i64 = 8;
+const MIN_AMX_UNPACK_ROWS: i64 = 8;
 
 /// The same on AMX, if both operands are bf16 once weights are unpacked, and there are enough rows.
 pub(super) fn plan_compressed_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     amx::isa(target.jit)?;
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
-    if op.dst.dims()[op.dst.dims().len() - 2] < TILES {
+    if op.dst.dims()[op.dst.dims().len() - 2] < MIN_AMX_UNPACK_ROWS {
         return Err(Skip::Shape("so few rows"));
     }
     unpacked(problem, target, true)

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Bytes of weights that are multiplied before bandwidth matters.
-const SMALL: i64 = 64 << 10;
+const MAX_LATENCY_BOUND_BYTES: i64 = 64 << 10;
 
 /// Takes what [`plan`] takes with few weights; for types that AMX multiplies, only if vectors are predicted to be faster.
 ///
@@ -29,7 +29,7 @@ pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dy
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     support::known(problem)?;
     let bytes = op.weights.dims().volume().map(|n| n.saturating_mul(op.weights.dtype.bits() as i64) / 8);
-    let few = bytes.is_some_and(|bytes| (0..=SMALL).contains(&bytes));
+    let few = bytes.is_some_and(|bytes| (0..=MAX_LATENCY_BOUND_BYTES).contains(&bytes));
     let (dims, n) = (op.dst.dims(), op.dst.dims().len());
     if let Some(product) = on_amx(op, target) {
         let batch = dims[..n - 2].iter().fold(1, |n: i64, size| n.saturating_mul(*size));

@@ -8,7 +8,7 @@ use oxidnn_spec::op::Matmul;
 use oxidnn_spec::{Arg, Attr, Dims, Op, PostOp, Problem, Tensor};
 
 /// Index in `IMPLS` of the first row that is asked for the merged product.
-const BEFORE: usize = 1;
+const FIRST_MERGED_IMPL: usize = 1;
 
 /// Takes products whose weights do not vary along a batch dimension that can be merged with the rows, by the first generated row that takes
 /// the merged product.
@@ -36,7 +36,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if merged == resolved {
         return Err(Skip::Layout("rows that do not follow each other from product to product".into()));
     }
-    let rows = IMPLS[BEFORE..].iter().filter(support::is_generated);
+    let rows = IMPLS[FIRST_MERGED_IMPL..].iter().filter(support::is_generated);
     let inner = rows.filter_map(|row| (row.plan)(&merged, target).ok()).next().ok_or(Skip::Op("what generated code takes merged"))?;
     if let (Op::Matmul(own), Op::Matmul(chosen)) = (&mut resolved.op, &inner.problem().op) {
         own.weights = chosen.weights.clone();

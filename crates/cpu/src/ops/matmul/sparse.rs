@@ -22,11 +22,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 mod tests;
 
 /// Widths of panels.
-const WIDTHS: [usize; 3] = [16, 32, 64];
+const PANEL_WIDTHS: [usize; 3] = [16, 32, 64];
 /// Values that are converted at a time.
-const NEAR: usize = 256;
+const CHUNK: usize = 256;
 /// Multiplications of a task, roughly.
-const GRAIN: usize = 1 << 16;
+const TASK_PRODUCTS: usize = 1 << 16;
 
 /// Takes products of one sparse operand.
 ///
@@ -114,8 +114,8 @@ struct Grouped<'a> {
 impl Entries {
     /// The kernel of a resolved problem, and its view of the operands: the dense one in panels, the result by lines, in f32.
     fn of(problem: &Problem, sparse: Arg) -> Result<(Entries, Problem), Skip> {
-        const NONE: Skip = Skip::Op("without operands");
-        let operand = |arg: Arg| problem.op.tensor(arg).ok_or(NONE);
+        const NO_OPERANDS: Skip = Skip::Op("without operands");
+        let operand = |arg: Arg| problem.op.tensor(arg).ok_or(NO_OPERANDS);
         let (dense, line) = if sparse == Arg::SRC { (Arg::WEIGHTS, 0) } else { (Arg::SRC, 1) };
         let (matrix, other) = (operand(sparse)?, operand(dense)?);
         let (code, nnz) = match matrix.layout.format {
@@ -130,11 +130,11 @@ impl Entries {
             return Err(Skip::Shape("empty"));
         }
         let across = size(other.dims()[1 - line])?;
-        let width = WIDTHS.into_iter().find(|w| *w >= across).unwrap_or(WIDTHS[WIDTHS.len() - 1]);
+        let width = PANEL_WIDTHS.into_iter().find(|w| *w >= across).unwrap_or(PANEL_WIDTHS[PANEL_WIDTHS.len() - 1]);
         let mut inner = problem.clone();
         let tags = if line == 0 { [format!("Ba{width}b"), "ab".into()] } else { [format!("Ab{width}a"), "ba".into()] };
         for (arg, tag) in [dense, Arg::DST].into_iter().zip(tags) {
-            let tensor = inner.op.tensor_mut(arg).ok_or(NONE)?;
+            let tensor = inner.op.tensor_mut(arg).ok_or(NO_OPERANDS)?;
             *tensor = Tensor::with_tag(*tensor.dims(), DataType::F32, &tag).map_err(|e| Skip::Layout(e.to_string()))?;
         }
         let entries = Entries {
@@ -212,17 +212,17 @@ impl Entries {
         };
         self.each(bufs, |_, pos| _ = add(pos[self.line] + 2, 1));
         (1..self.dims[self.line] + 2).for_each(|i| _ = add(i, starts.get(i - 1)));
-        let (mut bytes, mut near) = ([0u8; 4 * NEAR], [0.0f32; NEAR]);
+        let (mut bytes, mut near) = ([0u8; 4 * CHUNK], [0.0f32; CHUNK]);
         self.each(bufs, |e, pos| {
-            if e % NEAR == 0 {
-                let count = NEAR.min(self.nnz - e);
+            if e % CHUNK == 0 {
+                let count = CHUNK.min(self.nnz - e);
                 let bytes = &mut bytes[..count * self.dtype.bits() / 8];
                 bufs[0].part(e * self.dtype.bits() / 8, bytes.len()).read(0, bytes);
                 to_f32(simd, self.dtype, bytes, &mut near[..count]);
             }
             let to = add(pos[self.line] + 1, 1) as usize;
             at.set(to, pos[1 - self.line] as i32);
-            values.set(to, near[e % NEAR]);
+            values.set(to, near[e % CHUNK]);
         });
         Ok(Grouped { starts, at, values })
     }
@@ -287,7 +287,7 @@ impl Kernel for Entries {
             (ctx.buf(Arg::DST)?, ctx.input(dense).ok_or_else(|| Error::arg(dense, "memory that is written", "panels in scratch"))?);
         let (count, panels) = (self.dims[self.line], self.across.div_ceil(self.width));
         let each = (self.nnz * self.width / count).max(self.width);
-        let lines = (GRAIN / each).clamp(1, count);
+        let lines = (TASK_PRODUCTS / each).clamp(1, count);
         let chunks = count.div_ceil(lines);
         ctx.executor().run(ctx.executor().threads(), panels * chunks, &|_, task| {
             let first = task % chunks * lines;
@@ -318,23 +318,23 @@ struct Expansion {
 }
 
 /// Bits of a word of the mask; the number of values before each word is known.
-const WORD: usize = 64;
+const MASK_WORD_BITS: usize = 64;
 /// Words of a task.
-const WORDS: usize = 64;
+const TASK_WORDS: usize = 64;
 
 impl Expansion {
     /// Expands words `words` of the mask; false if they name more values than there are.
     fn words<T: Element>(&self, words: std::ops::Range<usize>, [values, bits, starts]: [Buf<'_>; 3], dst: Buf<'_>) -> bool {
         for word in words {
-            let count = (self.elements - word * WORD).min(WORD);
-            let mut mask = [0u8; WORD / 8];
-            bits.read(word * WORD / 8, &mut mask[..count.div_ceil(8)]);
-            let mut mask = u64::from_le_bytes(mask) & u64::MAX >> (WORD - count);
+            let count = (self.elements - word * MASK_WORD_BITS).min(MASK_WORD_BITS);
+            let mut mask = [0u8; MASK_WORD_BITS / 8];
+            bits.read(word * MASK_WORD_BITS / 8, &mut mask[..count.div_ceil(8)]);
+            let mut mask = u64::from_le_bytes(mask) & u64::MAX >> (MASK_WORD_BITS - count);
             let start = usize::try_from(starts.get::<i64>(word)).unwrap_or(usize::MAX);
             if start.checked_add(mask.count_ones() as usize).is_none_or(|end| end > self.nnz) {
                 return false;
             }
-            let mut out = [T::zeroed(); WORD];
+            let mut out = [T::zeroed(); MASK_WORD_BITS];
             for next in start.. {
                 if mask == 0 {
                     break;
@@ -342,7 +342,7 @@ impl Expansion {
                 out[mask.trailing_zeros() as usize] = values.get::<T>(next);
                 mask &= mask - 1;
             }
-            dst.write(word * WORD, &out[..count]);
+            dst.write(word * MASK_WORD_BITS, &out[..count]);
         }
         true
     }
@@ -351,9 +351,9 @@ impl Expansion {
 impl Kernel for Expansion {
     fn run(&self, _simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
         let (bufs, dst) = (buffers(ctx, Arg::SRC)?, ctx.buf(Arg::DST)?);
-        let (words, is_good) = (self.elements.div_ceil(WORD), AtomicBool::new(true));
-        ctx.executor().run(ctx.executor().threads(), words.div_ceil(WORDS), &|_, task| {
-            let words = task * WORDS..((task + 1) * WORDS).min(words);
+        let (words, is_good) = (self.elements.div_ceil(MASK_WORD_BITS), AtomicBool::new(true));
+        ctx.executor().run(ctx.executor().threads(), words.div_ceil(TASK_WORDS), &|_, task| {
+            let words = task * TASK_WORDS..((task + 1) * TASK_WORDS).min(words);
             let good = match self.bytes {
                 1 => self.words::<u8>(words, bufs, dst),
                 2 => self.words::<u16>(words, bufs, dst),

@@ -36,7 +36,7 @@ fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
 }
 
 /// Channels of a block that are too few for vectors.
-const FEW: i64 = 8;
+const MIN_BLOCK_CHANNELS: i64 = 8;
 
 /// Whether every window is a whole plane.
 fn is_whole(op: &Pool) -> bool {
@@ -49,7 +49,7 @@ fn averages(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let Op::Pool(op) = &problem.op else { return Err(Skip::Op("another operation than pooling")) };
     let spatial = &op.src.dims()[2..];
     // Vectors of channels are left to strips.
-    let apart = |b: &Blocking| if b.inner.is_empty() { b.strides[1] != 1 } else { b.inner.of(1) < FEW };
+    let apart = |b: &Blocking| if b.inner.is_empty() { b.strides[1] != 1 } else { b.inner.of(1) < MIN_BLOCK_CHANNELS };
     let planar = op.src.blocking().is_some_and(apart);
     if op.alg == PoolAlg::Max || !planar || !is_whole(op) {
         return Err(Skip::Shape("anything but averages of whole planes"));

@@ -16,7 +16,7 @@ use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::{Arg, Error, Tensor};
 
 /// Most elements of the planes of a task.
-const NUMBERS: usize = 4 * 1024 * 1024;
+const MAX_TASK_ELEMENTS: usize = 4 * 1024 * 1024;
 
 /// A tensor of planes; strides in bytes.
 #[derive(Clone, Debug)]
@@ -88,7 +88,7 @@ impl Planes {
             return Err(Skip::DataType("numbers of 64 bits in planes".into()));
         }
         let planes = Planes { lanes, source: source.0, result: result.0, places, workers };
-        if planes.shares().iter().sum::<usize>() > NUMBERS {
+        if planes.shares().iter().sum::<usize>() > MAX_TASK_ELEMENTS {
             return Err(Skip::Shape("large planes"));
         }
         Ok((planes, [Some(source.1), Some(result.1), in_places]))

@@ -8,9 +8,9 @@ use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Prelu};
 use oxidnn_spec::{Arg, Op, Problem};
 
 /// Elements of a row from which on rows accumulate the gradient of the weights.
-const ROW: i64 = 256;
+const MIN_ROW_ELEMENTS: i64 = 256;
 /// Cost of an element, relative to moving one.
-const WEIGHT: i64 = 2;
+const ELEMENT_COST: i64 = 2;
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
@@ -110,13 +110,13 @@ fn by_row(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let reduced = (0..dims.len()).filter(|&d| weights[d] == dims[d] && dims[d] > 1).map(|d| 1 << d).sum::<u32>();
     let mut b = Builder::new(problem, dims, None)?;
     let (row, kept) = (b.count(reduced), b.all() & !reduced);
-    if op.prop.is_forward() || weights == dims || row < ROW || b.count(kept) == 0 {
+    if op.prop.is_forward() || weights == dims || row < MIN_ROW_ELEMENTS || b.count(kept) == 0 {
         return Err(Skip::Shape("forward, or rows of few elements"));
     }
     b.group(kept);
     b.stage(Over::All);
     b.argument(Arg::DIFF_SRC)?;
-    let sums = b.sums(summed_rows(b.count(kept), row, WEIGHT))?;
+    let sums = b.sums(summed_rows(b.count(kept), row, ELEMENT_COST))?;
     term(&mut b)?;
     b.add_up(2, &sums);
     gradient(&mut b)?;

@@ -33,26 +33,26 @@ use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Blocking, DataType, Error, Problem};
 
 /// Most elements of a piece.
-const NUMBERS: usize = 8192;
+const MAX_PIECE_ELEMENTS: usize = 8192;
 /// Elements of a piece up to which a call should have several squares.
-const FEW: usize = 1024;
+const MAX_SMALL_PIECE: usize = 1024;
 /// Most lines of a piece if runs are long.
-const LINES: usize = 128;
+const MAX_LINES: usize = 128;
 /// Groups of rows that a call interleaves, and most columns of these.
-const GROUPS: usize = 64;
-const COLUMNS: usize = 256;
+const MAX_GROUPS: usize = 64;
+const MAX_GROUP_COLUMNS: usize = 256;
 /// Bytes of a word.
 const WORD: usize = 4;
 /// Contiguous elements that do not fill vectors, in destination or source: left to the next row.
 const SHORT: [usize; 6] = [2, 3, 4, 5, 6, 7];
 /// Dimensions with padding.
-const PADDED: usize = 3;
+const PADDED_DIMS: usize = 3;
 
 /// Elements of scratch for zero points.
 const ZERO_POINTS: usize = 2;
 
 /// The index of sums among a loop's steps.
-const SUMS: usize = 4 + PADDED;
+const SUMS: usize = 4 + PADDED_DIMS;
 
 /// A loop: its strides in destination, source, the scales of both, the positions of padded dimensions, and sums.
 type Loop = loops::Loop<{ SUMS + 1 }>;
@@ -115,7 +115,7 @@ enum Way {
     /// Transposed to the worker's memory, in `parts` parts if the interleaved rows are not in the run, then interleaved.
     TransposeAndInterleave { groups: Places<2>, parts: Loop, row: usize },
     /// Interleaved. `positions` are those of the first row of each group in the padded dimensions.
-    Interleave { groups: Places<2>, rows: Loop, positions: Vec<[usize; PADDED]> },
+    Interleave { groups: Places<2>, rows: Loop, positions: Vec<[usize; PADDED_DIMS]> },
 }
 
 /// A planned reorder.
@@ -135,7 +135,7 @@ struct Pieces {
     /// Consecutive groups with equally many rows; and those for each iteration of the loop that is cut, or 0 if it is not among their
     /// loops.
     alike: [usize; 2],
-    extents: [Extent; PADDED],
+    extents: [Extent; PADDED_DIMS],
     outer: Vec<Loop>,
     /// If sums are computed on the way: where they are, in 32-bit elements, and their factors.
     sums: Vec<(usize, i32)>,
@@ -252,7 +252,7 @@ impl Draft {
                 return Some((run, Cut::new(last, piece)));
             }
             // A loop after the end of a padded dimension is not contiguous with it, unless it is the same dimension.
-            let of = |l: &Loop| std::array::from_fn::<bool, PADDED, _>(|k| l.steps[4 + k] > 0);
+            let of = |l: &Loop| std::array::from_fn::<bool, PADDED_DIMS, _>(|k| l.steps[4 + k] > 0);
             let padded = run.iter().chain([&last]).map(of).find(|p| p.contains(&true));
             let next = |l: &Loop| l.steps[1] == total && padded.is_none_or(|p| p == of(l));
             match self.taken(next) {
@@ -277,9 +277,9 @@ impl Pieces {
             counted.push(position);
             extents.push(Extent { read: dims[d] as usize, written: dst.padded_dims[d] as usize, within: Within::Outer });
         }
-        counted.resize(counted.len().max(PADDED), still(dims));
-        extents.resize(extents.len().max(PADDED), Extent { read: 1, written: 1, within: Within::Outer });
-        let (Ok(extents), [a, b, c]) = (<[Extent; PADDED]>::try_from(extents), &counted[..]) else { return Err(padded()) };
+        counted.resize(counted.len().max(PADDED_DIMS), still(dims));
+        extents.resize(extents.len().max(PADDED_DIMS), Extent { read: 1, written: 1, within: Within::Outer });
+        let (Ok(extents), [a, b, c]) = (<[Extent; PADDED_DIMS]>::try_from(extents), &counted[..]) else { return Err(padded()) };
         let [by_dst, by_src] = [scales(Arg::DST, attr, dims)?, scales(Arg::SRC, attr, dims)?];
         let (by_sums, outputs) = outputs(op, dst)?;
         let rest = loops(&sizes, [dst, src, &by_dst, &by_src, a, b, c, &by_sums]).ok_or_else(padded)?;
@@ -303,7 +303,7 @@ impl Pieces {
             types,
             factors: UNCHANGED,
             starts,
-            lines: Cut::new(draft.lines, COLUMNS),
+            lines: Cut::new(draft.lines, MAX_GROUP_COLUMNS),
             last: Cut::new(ONCE, 1),
             inner: 1,
             alike: [1; 2],
@@ -352,16 +352,16 @@ impl Pieces {
     fn interleave(&mut self, draft: &mut Draft, rows: Loop) -> Vec<Loop> {
         draft.rest.sort_by_key(|l| l.steps[0]);
         let (mut inside, mut count) = (Vec::new(), 1);
-        while count < GROUPS && !draft.rest.is_empty() {
+        while count < MAX_GROUPS && !draft.rest.is_empty() {
             let l = draft.rest.remove(0);
-            self.last = Cut::new(l, GROUPS.div_ceil(count));
+            self.last = Cut::new(l, MAX_GROUPS.div_ceil(count));
             count *= self.last.piece;
             inside.push(Loop { size: self.last.piece, ..l });
         }
         draft.rest.reverse();
         self.inner = count / self.last.piece;
         // Groups with equally many rows follow each other: those at one position of padded dimensions.
-        let padded = |l: &Loop| l.steps[4..4 + PADDED] != [0; PADDED];
+        let padded = |l: &Loop| l.steps[4..4 + PADDED_DIMS] != [0; PADDED_DIMS];
         let cut = inside.len().saturating_sub(1);
         let cut_padded = inside.last().is_some_and(padded);
         let sorted = if cut_padded { cut } else { inside.len() };
@@ -380,12 +380,12 @@ impl Pieces {
     /// Chooses what a call transposes; returns the loops inside except the lines, or `None` if there is little.
     fn turn(&mut self, draft: &mut Draft) -> Option<Vec<Loop>> {
         let lanes = self.jit.width().lanes();
-        let lines = draft.lines.size.min(LINES);
-        let (run, last) = draft.run(NUMBERS / lines.next_multiple_of(lanes))?;
+        let lines = draft.lines.size.min(MAX_LINES);
+        let (run, last) = draft.run(MAX_PIECE_ELEMENTS / lines.next_multiple_of(lanes))?;
         self.inner = run.iter().map(|l| l.size).product();
         self.last = last;
         let columns = self.inner * last.piece;
-        self.lines = Cut::new(draft.lines, (NUMBERS / columns / lanes * lanes).max(LINES));
+        self.lines = Cut::new(draft.lines, (MAX_PIECE_ELEMENTS / columns / lanes * lanes).max(MAX_LINES));
         let mut inside: Vec<Loop> = run.iter().copied().chain([Loop { size: last.piece, ..last.all }]).collect();
         if self.lines.piece * columns < lanes || SHORT.contains(&columns) {
             return None;
@@ -430,7 +430,7 @@ impl Pieces {
     /// Whether a call transposes few elements, without computing sums.
     fn is_small(&self) -> bool {
         let numbers = self.lines.piece * self.inner * self.last.piece;
-        matches!(self.way, Way::Transpose(_)) && numbers <= FEW && self.sums.is_empty()
+        matches!(self.way, Way::Transpose(_)) && numbers <= MAX_SMALL_PIECE && self.sums.is_empty()
     }
 
     /// Whether lines are transposed, without computing sums.
@@ -664,12 +664,12 @@ impl Piece<'_> {
     }
 
     /// Interleaves groups; those with equally many rows in one call.
-    fn interleave(&self, interleaver: &Interleaver, all: &Interleaved<'_>, at: &At, (rows, positions): (&Loop, &[[usize; PADDED]])) {
+    fn interleave(&self, interleaver: &Interleaver, all: &Interleaved<'_>, at: &At, (rows, positions): (&Loop, &[[usize; PADDED_DIMS]])) {
         let extents = &self.by.extents;
         let padded = |k: &usize| extents[*k].within == Within::Groups;
-        let rows_of = |position: &[usize; PADDED]| {
+        let rows_of = |position: &[usize; PADDED_DIMS]| {
             let mut there = rows.size;
-            for k in (0..PADDED).filter(padded) {
+            for k in (0..PADDED_DIMS).filter(padded) {
                 let (base, unit) = (at[4 + k] + position[k], rows.steps[4 + k]);
                 if base >= extents[k].written {
                     return None;
@@ -680,7 +680,7 @@ impl Piece<'_> {
             Some(if all.columns == 0 { 0 } else { there })
         };
         let ((table, _, count), [alike, each]) = (all.groups, self.by.alike);
-        if (0..PADDED).filter(padded).count() == 0 {
+        if (0..PADDED_DIMS).filter(padded).count() == 0 {
             return interleaver.interleave(&Interleaved { rows: if all.columns == 0 { 0 } else { rows.size }, ..*all });
         }
         let share = if each > 0 { each * (count / self.by.inner) } else { alike };

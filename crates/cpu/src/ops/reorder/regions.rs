@@ -14,7 +14,7 @@ use std::ops::Range;
 pub(super) type Spot = [usize; FIRST];
 
 /// Most regions of a reorder.
-const MOST: usize = 128;
+const MAX_REGIONS: usize = 128;
 
 /// Tiles in a box of loops, all with the same number of positions before the ends.
 #[derive(Debug)]
@@ -102,7 +102,7 @@ impl Ends<'_> {
         if left[..ENDS].iter().all(|left| left[1] > 0) {
             found.push((start, loops, left));
         }
-        if found.len() > MOST { Err(Skip::Shape("many odd sizes")) } else { Ok(()) }
+        if found.len() > MAX_REGIONS { Err(Skip::Shape("many odd sizes")) } else { Ok(()) }
     }
 }
 

@@ -23,10 +23,10 @@ use oxidnn_spec::{Arg, Blocking, Error, Problem};
 /// Bytes of a word.
 const WORD: usize = 4;
 /// Words of a piece that stays in L2 on both sides: several cache lines of each of its rows.
-const NEAR: usize = 8192;
+const L2_WORDS: usize = 8192;
 
 /// Words of a matrix up to which a call should have several tiles.
-const FEW: usize = 1024;
+const SMALL_MATRIX_WORDS: usize = 1024;
 
 /// The transpositions of one reorder.
 #[derive(Debug)]
@@ -67,11 +67,11 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         if columns.size < 2 * lanes && 4 * columns.size < 3 * columns.size.next_multiple_of(lanes) {
             return Err(Skip::Shape("neighbours of src that leave squares half empty"));
         }
-        if rows.size * columns.size <= FEW && lanes::fills(op, &problem.attr, jit) {
+        if rows.size * columns.size <= SMALL_MATRIX_WORDS && lanes::fills(op, &problem.attr, jit) {
             return Err(Skip::Shape("small matrices, and tiles of registers that are full"));
         }
         // If a matrix has several strips of squares, each strip writes a part of the same cache lines.
-        let most = if rows.size > lanes { NEAR } else { GRAIN as usize };
+        let most = if rows.size > lanes { L2_WORDS } else { GRAIN as usize };
         let piece = (most / rows.size.max(1)).next_multiple_of(lanes).clamp(lanes, columns.size.max(lanes));
         let data = Transposed { jit, starts, rows, columns, piece, outer };
         let (sums, scratch) = Behind::plan(op, problem, jit)?;

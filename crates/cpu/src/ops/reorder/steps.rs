@@ -18,9 +18,9 @@ const MOVES: &[Choose<CpuTarget>] = &[squares::plan, pieces::plan, lanes::permut
 /// Numbers of rows that layouts interleave.
 const ROWS: std::ops::RangeInclusive<i64> = 2..=8;
 /// Contiguous elements in both tensors from which on arithmetic needs no separate step.
-const RUN: usize = 16;
+const MIN_RUN: usize = 16;
 /// Elements from which on two steps pay.
-const LEAST: i64 = 256;
+const MIN_ELEMENTS: i64 = 256;
 
 /// Plans two steps.
 ///
@@ -36,7 +36,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if is_sparse(&op.src) {
         check_filled(op, &problem, target)?;
     }
-    if op.dst.dims().volume().is_none_or(|n| n < LEAST) {
+    if op.dst.dims().volume().is_none_or(|n| n < MIN_ELEMENTS) {
         return Err(Skip::Shape("few elements"));
     }
     if lanes::fit(op, &problem.attr, jit) {
@@ -57,7 +57,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     });
     let steps = match merged {
         Some(steps) => steps,
-        None if check_copy(op, &problem.attr).is_ok() || run(&op.dst, &op.src) >= RUN || lanes::permuted(&problem, target).is_ok() => {
+        None if check_copy(op, &problem.attr).is_ok() || run(&op.dst, &op.src) >= MIN_RUN || lanes::permuted(&problem, target).is_ok() => {
             return Err(none());
         }
         // A sum post-op needs the old destination, and fewer bytes should be moved.

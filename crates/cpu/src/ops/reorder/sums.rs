@@ -14,11 +14,11 @@ use oxidnn_spec::op::{EltwiseAlg, Reorder};
 use oxidnn_spec::{Arg, Dims, Error, Problem};
 
 /// Most words of a line.
-const LINE: usize = 64;
+const MAX_LINE_WORDS: usize = 64;
 /// Elements of K in a word.
-const WORD: i64 = 4;
+const K_PER_WORD: i64 = 4;
 /// Lines that are added in 16 bits: pairs of bytes cannot overflow.
-const LINES: usize = 127;
+const MAX_LINES_IN_I16: usize = 127;
 
 /// The factors of the sums for signed sources and of those for zero points.
 const FACTORS: [i32; 2] = [-128, -1];
@@ -157,7 +157,7 @@ impl Sums {
         let places = places(op)?;
         let (Some(b), Some(&(_, mask, _))) = (op.dst.blocking(), places.first()) else { return Ok(None) };
         let no = || Skip::Layout("of dst: sums of what is not in lines of words".into());
-        if places.iter().any(|p| p.1 != mask) || b.offset % WORD != 0 || b.padded_dims.iter().any(|d| *d <= 0) {
+        if places.iter().any(|p| p.1 != mask) || b.offset % K_PER_WORD != 0 || b.padded_dims.iter().any(|d| *d <= 0) {
             return Err(no());
         }
         // Row-major over the dimensions of the mask.
@@ -177,9 +177,9 @@ impl Sums {
                 }
             }
         }
-        let word = reduced.iter().position(|l| *l == (WORD as usize, 1)).ok_or_else(no)?;
+        let word = reduced.iter().position(|l| *l == (K_PER_WORD as usize, 1)).ok_or_else(no)?;
         reduced.remove(word);
-        let line = kept.iter().position(|l| l.1 == WORD as usize && l.0 <= LINE).ok_or_else(no)?;
+        let line = kept.iter().position(|l| l.1 == K_PER_WORD as usize && l.0 <= MAX_LINE_WORDS).ok_or_else(no)?;
         let (count, _, distance) = kept.remove(line);
         let outputs = places.iter().map(|p| (p.0 / 4, p.2)).collect();
         Ok(Some(Sums { start: b.offset as usize, line: (count, distance), kept, reduced, outputs }))
@@ -216,12 +216,12 @@ struct Lines<'l> {
 impl Lines<'_> {
     /// Adds `count` words of each line; the two bytes of a 16-bit half are added in one 16-bit sum.
     #[inline(always)]
-    fn add(&self, count: usize) -> [i32; LINE] {
-        let (mut sums, mut halves) = ([0_i32; LINE], [0_i16; 2 * LINE]);
+    fn add(&self, count: usize) -> [i32; MAX_LINE_WORDS] {
+        let (mut sums, mut halves) = ([0_i32; MAX_LINE_WORDS], [0_i16; 2 * MAX_LINE_WORDS]);
         let all: usize = self.reduced.iter().map(|l| l.0).product();
-        for first in (0..all).step_by(LINES) {
-            let mut totals = [0_i16; 2 * LINE];
-            for i in first..all.min(first + LINES) {
+        for first in (0..all).step_by(MAX_LINES_IN_I16) {
+            let mut totals = [0_i16; 2 * MAX_LINE_WORDS];
+            for i in first..all.min(first + MAX_LINES_IN_I16) {
                 let (mut at, mut rest) = (self.at, i);
                 for (count, step) in self.reduced {
                     (at, rest) = (at + rest % count * step, rest / count);
@@ -240,13 +240,13 @@ impl Lines<'_> {
 }
 
 impl Body for Lines<'_> {
-    type Out = [i32; LINE];
+    type Out = [i32; MAX_LINE_WORDS];
 
     #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) -> [i32; LINE] {
+    fn run<const W: usize, const FMA: bool>(self) -> [i32; MAX_LINE_WORDS] {
         // Most lines have all words; then the compiler knows the count.
         match self.count {
-            LINE => self.add(LINE),
+            MAX_LINE_WORDS => self.add(MAX_LINE_WORDS),
             count => self.add(count),
         }
     }

@@ -25,16 +25,16 @@ use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem};
 use std::ops::RangeInclusive;
 
 /// Fewest channels of narrow elements that are last; masks leave out lanes without a channel.
-const LEAST: usize = 4;
+const MIN_CHANNELS: usize = 4;
 /// Most lines of a row.
-const LINES: usize = 64;
+const MAX_LINES: usize = 64;
 /// Most vectors of a group, without and with post-ops. The more vectors, the less often weights are multiplied; but registers must also
 /// hold a weight and an element, or what post-ops need.
-const VECTORS: [usize; 2] = [8, 4];
+const MAX_GROUP_VECTORS: [usize; 2] = [8, 4];
 /// Most lines that registers hold.
-const HELD: usize = 2;
+const MAX_REGISTER_LINES: usize = 2;
 /// Most taps of an axis, which bounds the plan's memory.
-const TAPS: usize = 1 << 18;
+const MAX_TAPS: usize = 1 << 18;
 
 /// The kernel.
 #[derive(Debug)]
@@ -172,12 +172,12 @@ fn merge(axes: &mut [Axis; 3], places: &mut [Place; 2]) {
 
 /// Calls `add` for every position of the result along an axis with its inputs and weights; it returns the number of taps so far.
 fn each(axis: Axis, forward: bool, mut add: impl FnMut(&mut dyn Iterator<Item = (usize, f32)>) -> usize) -> Result<(), Skip> {
-    let bounded = |n: usize| if n > TAPS { Err(Skip::Shape("long dimensions")) } else { Ok(()) };
+    let bounded = |n: usize| if n > MAX_TAPS { Err(Skip::Shape("long dimensions")) } else { Ok(()) };
     bounded(if forward { axis.outputs } else { axis.inputs } as usize)?;
     if forward {
         axis.all().try_for_each(|taps| bounded(add(&mut taps.into_iter().filter(|tap| tap.1 != 0.0))))
     } else {
-        (0..axis.inputs).try_for_each(|i| bounded(add(&mut axis.outputs_of(i).take(TAPS + 1).map(|(o, weight)| (o as usize, weight)))))
+        (0..axis.inputs).try_for_each(|i| bounded(add(&mut axis.outputs_of(i).take(MAX_TAPS + 1).map(|(o, weight)| (o as usize, weight)))))
     }
 }
 
@@ -229,14 +229,14 @@ impl Blended {
         }
         // Narrow elements need masks, which only AVX-512 has.
         let narrow = jit.avx512 && (source.bytes() < 4 || sizes[1] < 4);
-        let least = if narrow { LEAST } else { lanes / 2 };
+        let least = if narrow { MIN_CHANNELS } else { lanes / 2 };
         if from.run < least || !last(from) && !from.run.is_multiple_of(lanes) {
             return Err(Skip::Layout("of src and dst: channels that are not in vectors".into()));
         }
         // Padding channels of blocks are zero, and so are their results without post-ops.
         let whole = !last(from) && attr.is_default();
         let channels = if whole || last(from) { from.run * from.counts[1] } else { exist };
-        let most = VECTORS[usize::from(!attr.is_default())];
+        let most = MAX_GROUP_VECTORS[usize::from(!attr.is_default())];
         let of = Channels { count: channels, run: from.run, last: last(from), most, jit, again: !attr.reads_dst() };
         let Groups { vectors, whole: whole_groups, rest, masked } = of.groups();
         if masked[1] && !jit.avx512 && (source.bytes() < 4 || sizes[1] < 4) {
@@ -249,7 +249,7 @@ impl Blended {
         let stride = |d: usize| from.strides[2 + d] * sizes[0];
         let (depths, heights) = (Positions::new(depth, forward, stride(0))?, Positions::new(height, forward, stride(1))?);
         let [depth, height] = [depths.counts(), heights.counts()];
-        if depth.end() * height.end() > LINES {
+        if depth.end() * height.end() > MAX_LINES {
             return Err(Skip::Shape("so many lines in a row"));
         }
         let columns = columns(width, forward, from.run * sizes[0])?;
@@ -381,7 +381,7 @@ impl Generated for Blended {
                 Call { columns: &self.columns, source: side(0, source), result, farthest, channels, tail: &tail, channel: channel + first }
             });
             let mut bound = [0, 1].map(|i| blenders[i].as_ref().and_then(|blender| blender.bind(&calls[i])));
-            let mut lines = [Tap::default(); LINES];
+            let mut lines = [Tap::default(); MAX_LINES];
             let end = (images * rows).min((chunk + 1) * each);
             for i in chunk * each..end {
                 let (at, row) = (i / rows, i % rows);

@@ -55,12 +55,12 @@ fn nearest(problem: &Problem, rows: fn(Tables) -> Tables) -> Result<Tables, Skip
 }
 
 /// Inputs for each output from which on planes are not read as a whole.
-const FEW: i64 = 64;
+const MIN_INPUTS_PER_OUTPUT: i64 = 64;
 
 /// Whether most inputs of the planes are not used.
 fn is_sparse(op: &Resampling) -> bool {
     let [inputs, outputs] = <[_; 2]>::from(op.spatial()).map(|sizes| sizes.into_iter().product::<i64>());
-    op.prop.is_forward() && inputs / FEW > outputs
+    op.prop.is_forward() && inputs / MIN_INPUTS_PER_OUTPUT > outputs
 }
 
 fn windows(op: &Resampling, problem: &Problem, target: &CpuTarget) -> Result<(Windows<Interpolation>, usize), Skip> {
@@ -82,7 +82,7 @@ type Taps = [(usize, f32); 2];
 const BLOCK: usize = 256;
 
 /// Most outputs of a line whose taps are computed in advance.
-const KNOWN: i64 = 1 << 16;
+const MAX_PRECOMPUTED_OUTPUTS: i64 = 1 << 16;
 
 /// The taps of neighbouring outputs of a line.
 #[derive(Debug)]
@@ -253,7 +253,7 @@ impl Interpolation {
 
     fn new(op: &Resampling) -> Result<Interpolation, Skip> {
         let axes = Axis::all_of(op)?;
-        let known = if axes[2].outputs <= KNOWN { axes[2].outputs as usize } else { 0 };
+        let known = if axes[2].outputs <= MAX_PRECOMPUTED_OUTPUTS { axes[2].outputs as usize } else { 0 };
         let blocks = (0..known).step_by(BLOCK).map(|first| Block::new(axes[2], first)).collect();
         Ok(Interpolation { forward: op.prop.is_forward(), axes, blocks })
     }

@@ -12,7 +12,7 @@ use oxidnn_spec::op::Resampling;
 use oxidnn_spec::{Arg, DataType, Error, Op, Problem};
 
 /// Outputs that are computed before they are stored.
-const PIECE: usize = 512;
+const CHUNK: usize = 512;
 
 /// The kernel.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Points {
         let count = depths.saturating_mul(heights).saturating_mul(widths);
         let follows = |size: usize, stride: usize, next: usize| size == 1 || stride == next;
         let dense = follows(heights, to.strides[3], widths) && follows(depths, to.strides[2], heights * widths) && to.strides[1] == count;
-        if from.run != 1 || to.run != 1 || !(1..=PIECE).contains(&count) || !dense || op.src.is_empty() || op.src.dtype.bits() > 32 {
+        if from.run != 1 || to.run != 1 || !(1..=CHUNK).contains(&count) || !dense || op.src.is_empty() || op.src.dtype.bits() > 32 {
             return Err(Skip::Shape("many outputs of a plane, or channels that are neighbours"));
         }
         let mut outputs = Vec::new();
@@ -71,12 +71,12 @@ impl Kernel for Points {
         let destination = self.results.bind(ctx)?;
         let memory = Memory { buf: ctx.buf(Arg::SRC)?, kind: Kind::Number(self.dtype) };
         let ([images, channels], count) = (self.to.counts, self.outputs.len());
-        let each = PIECE / count;
+        let each = CHUNK / count;
         let parts = channels.div_ceil(each);
         ctx.executor().run(ctx.executor().threads(), images * parts, &|_, task| {
             let (image, first) = (task / parts, task % parts * each);
             let planes = each.min(channels - first);
-            let [mut inputs, mut sums, mut made] = [[0.0; PIECE]; 3];
+            let [mut inputs, mut sums, mut made] = [[0.0; CHUNK]; 3];
             let (inputs, sums) = (&mut inputs[..planes], &mut sums[..planes]);
             let start = self.from.line([image, first, 0, 0]);
             for (output, taps) in self.outputs.iter().enumerate() {

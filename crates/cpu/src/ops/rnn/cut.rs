@@ -11,11 +11,11 @@ use std::ops::Range;
 mod tests;
 
 /// Most rows of a slice of the batch: their gates for a panel stay in L1.
-const ROWS: usize = 48;
+const MAX_SLICE_ROWS: usize = 48;
 /// Rows that fill a tile.
-const TILE: usize = 6;
+const TILE_ROWS: usize = 6;
 /// Multiply-adds of a step that make a fork worthwhile.
-const FORK: usize = 128 << 10;
+const MIN_FORK_MULTIPLY_ADDS: usize = 128 << 10;
 
 /// The cut of a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,12 +33,12 @@ impl Cut {
     /// how.
     pub(super) fn new(z: &Sizes, target: &CpuTarget, panels: usize, weights: usize) -> Cut {
         let workers = target.threads;
-        let least = z.batch.div_ceil(ROWS);
-        let most = (z.batch / TILE).max(1);
+        let least = z.batch.div_ceil(MAX_SLICE_ROWS);
+        let most = (z.batch / TILE_ROWS).max(1);
         let step = [z.batch, z.sic, z.gates, z.dhc].into_iter().fold(z.directions, usize::saturating_mul);
         let slices = |tasks: usize| least.max(workers.div_ceil(tasks).min(most));
         let whole = workers == 1
-            || step <= FORK
+            || step <= MIN_FORK_MULTIPLY_ADDS
             || z.directions * least >= workers
             || weights <= target.caches.budget(false).recurrent && z.directions * slices(z.directions) >= workers;
         Cut { batch: z.batch, slices: slices(if whole { z.directions } else { z.directions * panels }), whole }

@@ -16,7 +16,7 @@ use oxidnn_runtime::Buf;
 use oxidnn_spec::{Attr, DataType, Error, Real};
 
 /// Most gates.
-const GATES: usize = 4;
+const MAX_GATES: usize = 4;
 
 /// The quantisation of a network.
 #[derive(Debug)]
@@ -116,9 +116,9 @@ impl Quantised {
         let lines = to.shifts.chunks_exact_mut(line).zip(to.factors.chunks_exact_mut(line));
         for (i, (shifts, factors)) in lines.enumerate() {
             let (stack, panel) = (i / panels.count, i % panels.count);
-            let mut totals = [0.0f64; GATES * LINE];
+            let mut totals = [0.0f64; MAX_GATES * LINE];
             for (skinny, (weights, buf)) in of {
-                let mut sums = [0.0f32; GATES * LINE];
+                let mut sums = [0.0f32; MAX_GATES * LINE];
                 let group = skinny.with_bits(to.simd, weights.group(*buf, (stack, panel), 0..gates));
                 to.seven_bits[i] = f32::from(u8::from(group.seven_bits));
                 let kept = weights.kept_sums(*buf, (stack, panel), &mut sums);

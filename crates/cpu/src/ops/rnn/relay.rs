@@ -16,11 +16,11 @@ use std::thread;
 mod tests;
 
 /// Most threads that take part.
-pub(super) const MOST: usize = 64;
+pub(super) const MAX_THREADS: usize = 64;
 /// How often a thread without work checks whether others are done before it takes their tasks.
-const PATIENCE: usize = 64;
+const CHECKS_BEFORE_STEALING: usize = 64;
 /// How often it checks before it yields to the system.
-const SPINS: usize = 4096;
+const SPINS_BEFORE_YIELD: usize = 4096;
 
 /// A value on cache lines of its own.
 #[repr(align(128))]
@@ -33,7 +33,7 @@ pub(super) struct Relay {
     steps: usize,
     phases: [usize; 2],
     /// Tasks that were claimed of each thread's ranges, over all steps.
-    claimed: [Padded<AtomicUsize>; MOST],
+    claimed: [Padded<AtomicUsize>; MAX_THREADS],
     /// Tasks that are finished.
     done: Padded<AtomicUsize>,
     /// Whether a thread panicked.
@@ -68,7 +68,7 @@ impl Relay {
     /// A new relay for at most `threads` threads.
     pub(super) fn new(threads: usize, steps: usize, phases: [usize; 2]) -> Relay {
         Relay {
-            threads: threads.clamp(1, MOST),
+            threads: threads.clamp(1, MAX_THREADS),
             steps,
             phases,
             claimed: std::array::from_fn(|_| Padded::default()),
@@ -106,13 +106,13 @@ impl Relay {
                     }
                     looks += 1;
                     let others = (1..self.threads).map(|i| (thread + i) % self.threads);
-                    let helps = looks >= PATIENCE || others.clone().any(|other| self.is_behind(other, step, phase));
+                    let helps = looks >= CHECKS_BEFORE_STEALING || others.clone().any(|other| self.is_behind(other, step, phase));
                     let left = if helps { others.clone().find_map(|other| self.claim(other, step, phase)) } else { None };
                     if let Some(index) = left {
                         task(Task { step, phase, index });
                         self.done.0.fetch_add(1, Ordering::Release);
                     }
-                    if looks % SPINS == 0 { thread::yield_now() } else { spin_loop() }
+                    if looks % SPINS_BEFORE_YIELD == 0 { thread::yield_now() } else { spin_loop() }
                 }
             }
         }

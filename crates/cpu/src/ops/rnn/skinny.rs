@@ -14,7 +14,7 @@ use oxidnn_spec::Error;
 use std::ops::Range;
 
 /// Vectors of a panel that may be split into halves, for tiles with more rows.
-const FULL: usize = 4;
+const SPLIT_PANEL_VECTORS: usize = 4;
 
 /// Rows of a matrix in memory.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +79,7 @@ impl Skinny {
     pub(super) fn new(isa: Isa, product: Product, [depth, width]: [usize; 2], cut: &Cut) -> Skinny {
         let whole = width / isa.width().lanes();
         let on_amx = isa.amx && amx::check(product).is_ok();
-        let halved = !on_amx && whole == FULL && cut.tallest() > max_rows(isa, whole);
+        let halved = !on_amx && whole == SPLIT_PANEL_VECTORS && cut.tallest() > max_rows(isa, whole);
         let vectors = if halved { whole / 2 } else { whole };
         let tall = max_rows(isa, vectors);
         let mut heights = [false; MOST_ROWS];

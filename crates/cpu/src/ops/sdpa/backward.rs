@@ -25,8 +25,8 @@ use oxidnn_spec::{Arg, Attr, Error, Problem};
 use std::ops::Range;
 
 /// A head of keys or of values: K is its first matrix dimension, or its second.
-const DOWN: Roles = Roles { depth: 2, column: 3 };
-const ACROSS: Roles = Roles { depth: 3, column: 2 };
+const NO_TRANS: Roles = Roles { depth: 2, column: 3 };
+const TRANS: Roles = Roles { depth: 3, column: 2 };
 /// Elements between rows, so that rows do not map to the same cache sets.
 const SKEW: usize = 16;
 
@@ -286,9 +286,9 @@ impl Gradients<'_> {
         let pos = head(unit / cut.heads, unit % cut.heads);
         let part = |roles, depth, columns| Part { head: pos, roles, depth, columns };
         let form = |width| self.kernel.products.form(width);
-        self.k.panels(&part(DOWN, 0..cut.depth, keys.clone()), form(space.widths[0]), on.keys);
-        self.k.panels(&part(ACROSS, keys.clone(), 0..cut.depth), form(space.widths[1]), on.keys_across);
-        self.v.panels(&part(ACROSS, 0..cut.values, keys.clone()), form(space.widths[0]), on.values);
+        self.k.panels(&part(NO_TRANS, 0..cut.depth, keys.clone()), form(space.widths[0]), on.keys);
+        self.k.panels(&part(TRANS, keys.clone(), 0..cut.depth), form(space.widths[1]), on.keys_across);
+        self.v.panels(&part(TRANS, 0..cut.values, keys.clone()), form(space.widths[0]), on.values);
         on.diff_keys.fill(0.0);
         on.diff_values.fill(0.0);
         for block in 0..cut.blocks {

@@ -5,7 +5,7 @@
 //! all keys or, if that gives too few tasks, a part of the keys; the parts' results are combined after all tasks. A task processes its keys
 //! in blocks: scores, the block's panels and the results of the rows stay in L2.
 
-use super::products::{Products, ROWS};
+use super::products::{MAX_ROWS, Products};
 use oxidnn_spec::op::{Sdpa, SdpaMask};
 use std::ops::Range;
 
@@ -13,19 +13,19 @@ use std::ops::Range;
 mod tests;
 
 /// Elements of a block's keys or values in panels.
-const PANELS: usize = 32 << 10;
+const MAX_PANEL_ELEMENTS: usize = 32 << 10;
 /// Most keys of a block.
-const KEYS: usize = 256;
+const MAX_BLOCK_KEYS: usize = 256;
 /// Most rows of a task.
-const TALL: usize = 192;
+const MAX_TASK_ROWS: usize = 192;
 /// The same if keys after a query are masked: fewer scores are computed in vain.
-const CAUSAL: usize = 96;
+const MAX_CAUSAL_TASK_ROWS: usize = 96;
 /// Queries from which on a head is a unit of its own.
-const APART: usize = 64;
+const MIN_UNIT_QUERIES: usize = 64;
 /// The number of tasks aimed at, for processors with many cores.
-const TASKS: usize = 64;
+const TARGET_TASKS: usize = 64;
 /// Fewest keys of a part.
-const PART: usize = 512;
+const MIN_PART_KEYS: usize = 512;
 
 /// Sizes, blocks and tasks.
 #[derive(Clone, Debug)]
@@ -67,17 +67,17 @@ impl Cut {
         let heads = [size(&op.q, 0), size(&op.q, 1), size(&op.k, 1)];
         let [queries, keys, depth, values] = [size(&op.q, 2), size(&op.k, 3), size(&op.q, 3), size(&op.v, 3)];
         let group = heads[1] / heads[2].max(1);
-        let together = if queries < APART { group.max(1) } else { 1 };
+        let together = if queries < MIN_UNIT_QUERIES { group.max(1) } else { 1 };
         let causal = matches!(op.mask_kind, SdpaMask::CausalTopLeft | SdpaMask::CausalBottomRight);
         let all = together.saturating_mul(queries).max(1);
-        let tall = if causal { CAUSAL } else { TALL }.min(ROWS);
+        let tall = if causal { MAX_CAUSAL_TASK_ROWS } else { MAX_TASK_ROWS }.min(MAX_ROWS);
         let rows = all.div_ceil(all.div_ceil(tall));
         let blocks = all.div_ceil(rows);
         let width = products.width(keys);
-        let most = (PANELS / depth.max(values).max(1)).clamp(width, KEYS.max(width));
+        let most = (MAX_PANEL_ELEMENTS / depth.max(values).max(1)).clamp(width, MAX_BLOCK_KEYS.max(width));
         let block = keys.min(most / width * width).max(1);
         let tasks = (heads[0].saturating_mul(heads[1]) / together).saturating_mul(blocks).max(1);
-        let parts = TASKS.div_ceil(tasks).min(keys / PART).max(1);
+        let parts = TARGET_TASKS.div_ceil(tasks).min(keys / MIN_PART_KEYS).max(1);
         let part = keys.div_ceil(parts).next_multiple_of(block);
         let parts = keys.div_ceil(part).max(1);
         Cut { heads, queries, keys, depth, values, mask: op.mask_kind, together, rows, blocks, block, part, parts }
@@ -129,9 +129,9 @@ impl Cut {
 }
 
 /// Most words of panels that a worker keeps: keys and values of a head, in L3 if L2 is too small.
-const KEPT: usize = 2 << 20;
+const MAX_KEPT_WORDS: usize = 2 << 20;
 /// Tasks that a worker should have, so that the work balances.
-const EACH: usize = 4;
+const TASKS_PER_WORKER: usize = 4;
 
 /// Groups of blocks of rows that become one task, which processes them one after the other with the same panels of keys and values. They
 /// decide only how often these are packed, so they may depend on the number of workers.
@@ -152,9 +152,9 @@ impl Groups {
         let fits = |groups: &usize| {
             let tasks = units * groups * cut.parts;
             // The last round of tasks must not leave many workers idle.
-            workers == 1 || tasks >= EACH * workers && tasks.next_multiple_of(workers) * 16 <= tasks * 17
+            workers == 1 || tasks >= TASKS_PER_WORKER * workers && tasks.next_multiple_of(workers) * 16 <= tasks * 17
         };
-        let groups = if words > KEPT { shared } else { (1..shared).find(fits).unwrap_or(shared) };
+        let groups = if words > MAX_KEPT_WORDS { shared } else { (1..shared).find(fits).unwrap_or(shared) };
         let each = shared.div_ceil(groups.max(1)).max(1);
         Groups { shared, groups: shared.div_ceil(each), each }
     }
@@ -184,13 +184,13 @@ impl Groups {
 }
 
 /// Elements of a block's keys or values in panels, of gradients.
-const BACKWARD_PANELS: usize = 16 << 10;
+const MAX_BACKWARD_PANEL_ELEMENTS: usize = 16 << 10;
 /// Most rows and keys of a block of gradients: twice as much must stay in L2 as in a forward pass.
-const BACKWARD: usize = 128;
+const MAX_BACKWARD_BLOCK: usize = 128;
 /// The number of tasks aimed at: each has memory for gradients of queries.
-const BACKWARD_TASKS: usize = 32;
+const BACKWARD_TARGET_TASKS: usize = 32;
 /// Most parts of the keys of a head.
-const BACKWARD_PARTS: usize = 4;
+const MAX_BACKWARD_PARTS: usize = 4;
 
 /// How gradients are cut: a unit is a head of keys with all queries that attend to it, a task is a part of its keys.
 #[derive(Clone, Debug)]
@@ -218,11 +218,12 @@ impl BackwardCut {
         let forward = Cut::new(op, products);
         let &Cut { heads: [batch, heads, shared], queries, keys, depth, values, .. } = &forward;
         let all_rows = heads / shared.max(1) * queries;
-        let rows = all_rows.div_ceil(all_rows.div_ceil(BACKWARD).max(1)).max(1);
+        let rows = all_rows.div_ceil(all_rows.div_ceil(MAX_BACKWARD_BLOCK).max(1)).max(1);
         let width = products.width(keys).max(1);
-        let most = (BACKWARD_PANELS / depth.max(values).max(1)).clamp(width, BACKWARD.max(width));
+        let most = (MAX_BACKWARD_PANEL_ELEMENTS / depth.max(values).max(1)).clamp(width, MAX_BACKWARD_BLOCK.max(width));
         let block = keys.min(most / width * width).max(1);
-        let parts = BACKWARD_TASKS.div_ceil(batch.saturating_mul(shared).max(1)).min(keys / PART).clamp(1, BACKWARD_PARTS);
+        let parts =
+            BACKWARD_TARGET_TASKS.div_ceil(batch.saturating_mul(shared).max(1)).min(keys / MIN_PART_KEYS).clamp(1, MAX_BACKWARD_PARTS);
         let part = keys.div_ceil(parts).next_multiple_of(block).max(block);
         let parts = keys.div_ceil(part).max(1);
         let blocks = all_rows.div_ceil(rows);

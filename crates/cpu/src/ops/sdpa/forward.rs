@@ -149,11 +149,11 @@ impl Forward {
             support::operand_type(t.dtype)?;
         }
         let cut = Cut::new(op, &products);
-        let pairs = op.q.dtype == DataType::Bf16 && Heads::has_pairs(&op.k) && Heads::has_pairs(&op.v) && cut.rows > thin::ROWS;
+        let pairs = op.q.dtype == DataType::Bf16 && Heads::has_pairs(&op.k) && Heads::has_pairs(&op.v) && cut.rows > thin::MAX_ROWS;
         let products = products.of_bf16().filter(|_| pairs && is_unscaled(attr)).unwrap_or(products);
         let [keys, values] = Space::blocks(&cut, &products).ok_or(TOO_LARGE)?;
         let panels = keys.saturating_add(values).saturating_mul(cut.key_blocks());
-        let groups = Groups::new(&cut, workers, if cut.rows > thin::ROWS { panels } else { usize::MAX });
+        let groups = Groups::new(&cut, workers, if cut.rows > thin::MAX_ROWS { panels } else { usize::MAX });
         let space = Space::new(&cut, &products, &groups).ok_or(TOO_LARGE)?;
         let all = space.total().and_then(|each| for_workers(workers, each)).ok_or(TOO_LARGE)?;
         let tasks = groups.count(&cut).checked_mul(cut.parts).ok_or(TOO_LARGE)?;
@@ -167,7 +167,7 @@ impl Forward {
 
     /// Whether keys and values are read once, for a few rows, in place.
     fn is_thin(&self) -> bool {
-        self.cut.rows <= thin::ROWS
+        self.cut.rows <= thin::MAX_ROWS
     }
 }
 

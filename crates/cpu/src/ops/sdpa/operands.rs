@@ -13,7 +13,7 @@ use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Tensor};
 use std::ops::Range;
 
 /// Elements of a line that are read at a time.
-const LINE: usize = 128;
+const CHUNK: usize = 128;
 
 /// A tensor whose heads are matrices.
 #[derive(Clone, Copy, Debug)]
@@ -74,9 +74,9 @@ impl<'a> Heads<'a> {
 
     /// Copies bf16 elements along a dimension to pairs `step` words apart; an odd last one is paired with a zero.
     fn line(&self, pos: &Pos, dim: usize, count: usize, to: &mut [u16], pair: usize) {
-        let (mut pos, mut part) = (*pos, [0.0; LINE]);
-        for start in (0..count).step_by(LINE) {
-            let part = &mut part[..LINE.min(count - start)];
+        let (mut pos, mut part) = (*pos, [0.0; CHUNK]);
+        for start in (0..count).step_by(CHUNK) {
+            let part = &mut part[..CHUNK.min(count - start)];
             self.source.view.read(&pos, dim, part);
             pos[dim] += part.len() as i64;
             for (i, x) in part.iter().enumerate() {

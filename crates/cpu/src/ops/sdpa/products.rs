@@ -19,7 +19,7 @@ use oxidnn_jit::ir::Elem;
 use oxidnn_spec::Error;
 
 /// Most rows of a left operand.
-pub(super) const ROWS: usize = 256;
+pub(super) const MAX_ROWS: usize = 256;
 
 /// What computes products.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,7 @@ pub(super) struct Left<'a> {
     pub(super) numbers: &'a [f32],
     /// Stride of rows, or of steps of K if transposed, in words.
     pub(super) step: usize,
-    /// Their number, at most [`ROWS`].
+    /// Their number, at most [`MAX_ROWS`].
     pub(super) rows: usize,
     /// Whether row `i` at depth `k` is word `k * step + i`, and not `i * step + k`.
     pub(super) transposed: bool,
@@ -323,7 +323,7 @@ fn portable(simd: Simd, left: &Left<'_>, right: &Right<'_>, depth: usize, sums: 
     if !add {
         numbers.chunks_mut(step).take(left.rows).for_each(|row| row[..all].fill(0.0));
     }
-    let list: [usize; ROWS] = std::array::from_fn(|i| i * left.step);
+    let list: [usize; MAX_ROWS] = std::array::from_fn(|i| i * left.step);
     let rows = match left.transposed {
         true => Rows::Columns { count: left.rows, step: left.step },
         false => Rows::At(&list[..left.rows]),

@@ -5,11 +5,11 @@ use crate::kernels::lanes::fold;
 use crate::kernels::multiversion::{Body, Simd};
 
 /// Most rows: packing panels costs about as much as the products of this many.
-pub(super) const ROWS: usize = 8;
+pub(super) const MAX_ROWS: usize = 8;
 /// Lines that are added at a time.
-const APART: usize = 4;
+const UNROLL_LINES: usize = 4;
 /// Elements of the lines that are multiplied with all rows before the next ones: they stay in L1.
-const NEAR: usize = 4096;
+const L1_ELEMENTS: usize = 4096;
 
 /// A matrix in lines.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ pub(super) fn product(simd: Simd, left: &Left<'_>, right: &Lines<'_>, [depth, co
     }
     // A few lines are multiplied with all rows while they are in L1.
     let (lines, len) = if right.of_columns { (columns, depth) } else { (depth, columns) };
-    let few = (NEAR / len.max(1)).next_multiple_of(APART).max(APART);
+    let few = (L1_ELEMENTS / len.max(1)).next_multiple_of(UNROLL_LINES).max(UNROLL_LINES);
     for first in (0..lines).step_by(few) {
         let count = few.min(lines - first);
         let right = Lines { numbers: &right.numbers[first * right.step..], ..*right };
@@ -80,22 +80,22 @@ impl Body for Depths<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
         let Depths { row, right, to } = self;
-        let (fours, rest) = row.as_chunks::<APART>();
+        let (fours, rest) = row.as_chunks::<UNROLL_LINES>();
         for (i, weights) in fours.iter().enumerate() {
             if right.weighed && weights.contains(&0.0) {
                 for (k, weight) in weights.iter().enumerate().filter(|w| *w.1 != 0.0) {
-                    add(to, *weight, &right.numbers[(i * APART + k) * right.step..]);
+                    add(to, *weight, &right.numbers[(i * UNROLL_LINES + k) * right.step..]);
                 }
                 continue;
             }
-            let [a, b, c, d] = std::array::from_fn(|k| &right.numbers[(i * APART + k) * right.step..][..to.len()]);
+            let [a, b, c, d] = std::array::from_fn(|k| &right.numbers[(i * UNROLL_LINES + k) * right.step..][..to.len()]);
             let [wa, wb, wc, wd] = *weights;
             for j in 0..to.len() {
                 to[j] += (wa * a[j] + wb * b[j]) + (wc * c[j] + wd * d[j]);
             }
         }
         for (k, weight) in rest.iter().enumerate().filter(|w| !right.weighed || *w.1 != 0.0) {
-            add(to, *weight, &right.numbers[(fours.len() * APART + k) * right.step..]);
+            add(to, *weight, &right.numbers[(fours.len() * UNROLL_LINES + k) * right.step..]);
         }
     }
 }

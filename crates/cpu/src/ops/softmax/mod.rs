@@ -18,7 +18,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 ];
 
 /// Elements whose exponentials stay in a cache.
-const NEAR: i64 = 1 << 20;
+const MAX_CACHED_ELEMENTS: i64 = 1 << 20;
 
 fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     Program::plan(problem, target, |problem| match &problem.op {
@@ -54,7 +54,7 @@ fn forward(op: &Softmax, problem: &Problem, by_row: bool) -> Result<(Pipeline, u
     let src = b.argument(Arg::SRC)?;
     let (largest, sum) = (b.table(kept)?, b.table(kept)?);
     let (largest, sum) = (b.bind(&largest)?, b.bind(&sum)?);
-    let near = b.count(b.all()) <= NEAR;
+    let near = b.count(b.all()) <= MAX_CACHED_ELEMENTS;
     let kept_in = match () {
         () if log => None,
         () if in_dst => Some(b.argument(Arg::DST)?),

@@ -10,8 +10,8 @@ use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Tensor};
 
 /// Elements of the copy that are written at a time, and in a task.
-const LINE: usize = 1024;
-const TASK: usize = 16 << 10;
+const CHUNK: usize = 1024;
+const TASK_ELEMENTS: usize = 16 << 10;
 
 #[derive(Debug)]
 struct Repeat {
@@ -26,7 +26,7 @@ pub(super) fn plan(src: &Tensor, dst: &Tensor, times: usize, target: &CpuTarget)
         let numbers = t.dims().volume()?;
         (last == *t).then(|| Tensor::with_tag([numbers], t.dtype, "a").ok())?
     };
-    let fits = (1..=LINE).contains(&times);
+    let fits = (1..=CHUNK).contains(&times);
     let problem = Problem { op: Op::Reorder(Reorder { src: flat(src)?, dst: flat(dst)? }), attr: Attr::default() };
     if fits { RowPlan::of(problem, target, Some(0), Repeat { times }).ok() } else { None }
 }
@@ -35,10 +35,10 @@ impl Kernel for Repeat {
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
         let (src, dst) = (View::of(simd, ctx, Arg::SRC)?, View::of(simd, ctx, Arg::DST)?);
         let all = src.dims()[0] as usize;
-        let (line, task) = (LINE / self.times, (TASK / self.times).max(1));
+        let (line, task) = (CHUNK / self.times, (TASK_ELEMENTS / self.times).max(1));
         ctx.executor().run(ctx.executor().threads(), all.div_ceil(task), &|_, index| {
             let end = all.min((index + 1) * task);
-            let (mut from, mut to) = ([0.0; LINE], [0.0; LINE]);
+            let (mut from, mut to) = ([0.0; CHUNK], [0.0; CHUNK]);
             for first in (index * task..end).step_by(line) {
                 let from = &mut from[..line.min(end - first)];
                 let to = &mut to[..from.len() * self.times];

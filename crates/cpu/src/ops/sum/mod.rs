@@ -17,7 +17,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 ];
 
 /// Sources that are added in one pass: as many as kernels have addresses for, besides the destination and the sum so far.
-const TOGETHER: usize = 8;
+const MAX_SOURCES_PER_PASS: usize = 8;
 
 fn chunks(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     Program::plan_in_stages(problem, target, pipeline)
@@ -26,7 +26,7 @@ fn chunks(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
 /// One pass, or several for many sources, with sums in scratch in between: the destination, which may be a source, is written last.
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let Op::Sum(op) = &problem.op else { return Err(Skip::Op("another operation than sum")) };
-    let passes = op.scales.len().div_ceil(TOGETHER);
+    let passes = op.scales.len().div_ceil(MAX_SOURCES_PER_PASS);
     if passes <= 1 {
         let mut b = Builder::elementwise(problem, Arg::DST)?;
         add(&mut b, op, 0..op.scales.len())?;
@@ -46,7 +46,7 @@ fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
         if pass > 0 {
             b.load(0, sums);
         }
-        add(&mut b, op, pass * TOGETHER..((pass + 1) * TOGETHER).min(op.scales.len()))?;
+        add(&mut b, op, pass * MAX_SOURCES_PER_PASS..((pass + 1) * MAX_SOURCES_PER_PASS).min(op.scales.len()))?;
         if is_last { b.result(Arg::DST)? } else { b.store(0, sums) }
     }
     b.finish()

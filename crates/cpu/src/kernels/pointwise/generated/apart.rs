@@ -18,7 +18,7 @@ use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::Error;
 
 /// Fewest elements of a task.
-const TASK: i64 = 16 * 1024;
+const MIN_TASK_ELEMENTS: i64 = 16 * 1024;
 
 /// The vectors of a row.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +86,7 @@ impl Fused {
         }
         let from = (0..operands.len()).map(Origin::Operand).collect();
         let spec = Spec { stages, operands, rows: Rows::Apart { kept: apart.kept }, streaming: false, flushes: false };
-        let each = (TASK / reduced.volume()).max(lanes);
+        let each = (MIN_TASK_ELEMENTS / reduced.volume()).max(lanes);
         // Whole runs of kept positions, or whole vectors of them.
         let run = kept.innermost(0).0;
         let grain = if run < each { each / run * run } else { (each + lanes - 1) / lanes * lanes };

@@ -16,7 +16,7 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::Error;
 
 /// Most such operands of a kernel: they use the registers of an interpreted program.
-pub(super) const MOST: usize = super::super::program::REGISTERS;
+pub(super) const MAX_OPERANDS: usize = super::super::program::REGISTERS;
 
 /// One such operand.
 #[derive(Debug)]
@@ -39,8 +39,8 @@ impl Brought {
     /// # Errors
     /// [`Skip`] if there are too many.
     pub(super) fn new(operand: usize, of: &Operand, way: Way, stages: &[Part], register: usize) -> Result<Brought, Skip> {
-        if register == MOST {
-            return Err(Skip::Attr(format!("more than {MOST} tensors that lie apart along a row")));
+        if register == MAX_OPERANDS {
+            return Err(Skip::Attr(format!("more than {MAX_OPERANDS} tensors that lie apart along a row")));
         }
         let known = if let Kind::Number(dtype) = of.kind { elem(dtype) } else { None };
         let squares = known.map(|from| Transpose { from, to: Elem::F32, factors: UNCHANGED, placed: false });

@@ -12,11 +12,11 @@ use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::Error;
 
 /// Positions of a call down columns: what its columns share from vector to vector stays in L1.
-const NEAR: usize = 8192;
+const MAX_COLUMN_POSITIONS: usize = 8192;
 /// Positions of a call along rows.
-const LONG: usize = 4 * NEAR;
+const MAX_ROW_POSITIONS: usize = 4 * MAX_COLUMN_POSITIONS;
 /// Rows of a call: as many elements as f32 can add accurately.
-const ROWS: usize = 1024;
+const MAX_ROWS: usize = 1024;
 
 /// The kernels of the stages of a group; `None` for stages that are interpreted: over kept positions, and with bits.
 ///
@@ -139,12 +139,12 @@ impl Kernels<'_> {
         let narrow = call.isa.width().lanes() * call.spec.together(call.isa);
         let of_bits = call.from.iter().find_map(|from| if let Origin::Bits(i) = from { Some(*i) } else { None });
         let limit = |kept: usize| match grid.columns {
-            _ if of_bits.is_some() => NEAR / kept,
-            true if kept <= narrow => ROWS,
-            true => (NEAR / kept).max(16),
-            false => LONG,
+            _ if of_bits.is_some() => MAX_COLUMN_POSITIONS / kept,
+            true if kept <= narrow => MAX_ROWS,
+            true => (MAX_COLUMN_POSITIONS / kept).max(16),
+            false => MAX_ROW_POSITIONS,
         };
-        let mut bytes = of_bits.map(|_| [0; NEAR]);
+        let mut bytes = of_bits.map(|_| [0; MAX_COLUMN_POSITIONS]);
         let bits = bytes.as_mut().map_or(&mut [][..], |b| &mut b[..]);
         let Lines(registers, folded) = lines;
         // With a single chunk, its totals are the result.

@@ -10,11 +10,11 @@ use oxidnn_spec::op::BinaryAlg;
 use std::mem::offset_of;
 
 /// Independent accumulators of one vector of a row: a power of two.
-const APART: usize = 4;
+const ACCUMULATORS: usize = 4;
 
 /// Bytes of a prefetch; rows that are read again soon are prefetched to L1.
-const LINE: usize = 64;
-const AHEAD: Prefetch = Prefetch::L2;
+const PREFETCH_BYTES: usize = 64;
+const PREFETCH: Prefetch = Prefetch::L2;
 
 /// The vectors in a program's registers.
 type Registers = [Option<Val>; REGISTERS];
@@ -35,7 +35,7 @@ struct Place {
 
 impl Place {
     /// For values that are computed once for all rows that are processed together.
-    const KEPT: Place = Place { at: None, mask: None, total: 0, half: None, row: 0 };
+    const UNIFORM: Place = Place { at: None, mask: None, total: 0, half: None, row: 0 };
 
     /// For a vector of the first row.
     fn of(at: (Int, usize), mask: Option<Pred>, total: usize) -> Place {
@@ -267,8 +267,8 @@ impl<'s> Writer<'s> {
         // Rows of one vector have several accumulators, to hide latency.
         let lines = spec.operands.iter().filter(|o| o.1 == Way::Column).count();
         let room = f.isa().simd_registers().saturating_sub(lines + 6) / stage.folds.len().max(1);
-        let apart = if vectors == 1 && !stage.is_long() { room.clamp(1, APART) } else { 1 };
-        let apart = if apart < APART { 1 } else { apart };
+        let apart = if vectors == 1 && !stage.is_long() { room.clamp(1, ACCUMULATORS) } else { 1 };
+        let apart = if apart < ACCUMULATORS { 1 } else { apart };
         let totals = totals(f, stage, vectors.max(apart));
         let folded = |i: usize| stage.folds.iter().position(|fold| fold.2 == i);
         let (mut moving, mut ends) = (Vec::new(), Vec::new());
@@ -309,9 +309,9 @@ impl<'s> Writer<'s> {
         };
         if apart > 1 {
             let times = f.copy(rows);
-            f.shr(times, APART.ilog2() as u8);
+            f.shr(times, ACCUMULATORS.ilog2() as u8);
             f.repeat(times, |f| (0..apart).for_each(|first| row(f, first)));
-            f.and(rows, APART as i32 - 1);
+            f.and(rows, ACCUMULATORS as i32 - 1);
         }
         f.repeat(rows, |f| row(f, 0));
         for (at, fold) in ends {
@@ -373,7 +373,7 @@ impl<'s> Writer<'s> {
                 (Over::Kept, _) => {
                     for row in 0..if self.has_kept_lanes() { self.rows } else { 1 } {
                         let mut r: Registers = [None; REGISTERS];
-                        stage.steps.iter().for_each(|step| self.step(f, step, &mut r, &Place { row, ..Place::KEPT }));
+                        stage.steps.iter().for_each(|step| self.step(f, step, &mut r, &Place { row, ..Place::UNIFORM }));
                     }
                 }
             }
@@ -506,7 +506,7 @@ impl<'s> Writer<'s> {
             f.repeat(count, |f| {
                 for (at, size) in &ahead {
                     let lines = together * lanes * size;
-                    (0..lines).step_by(LINE).for_each(|line| f.prefetch(AHEAD, at.indexed(index, *size as u8, line as i32)));
+                    (0..lines).step_by(PREFETCH_BYTES).for_each(|line| f.prefetch(PREFETCH, at.indexed(index, *size as u8, line as i32)));
                 }
                 self.vectors(f, stage, (index, together), &totals);
                 f.add(index, (together * lanes) as i32);

@@ -88,10 +88,10 @@ fn run(isa: Isa, tail: Tail, whole: bool) {
     if whole {
         sums.iter_mut().for_each(|x| *x = f32::from_bits(*x as i32 as u32));
     }
-    let numbers = |l: usize| (0..PADDED).map(move |c| (l, c));
+    let numbers = |l: usize| (0..LINE_COLUMNS).map(move |c| (l, c));
     let mut lines: Vec<f32> = (0..tail.lines()).flat_map(numbers).map(|(l, c)| operand(l, c)).collect();
     if tail.compensated {
-        lines[..PADDED].iter_mut().for_each(|x| *x = f32::from_bits(x.round() as i32 as u32));
+        lines[..LINE_COLUMNS].iter_mut().for_each(|x| *x = f32::from_bits(x.round() as i32 as u32));
     }
     // A row of the destination has two columns more, which are not written.
     let width = columns + 2;
@@ -101,7 +101,7 @@ fn run(isa: Isa, tail: Tail, whole: bool) {
     };
     let mut c = written(dst);
     let mut tensors: Vec<Vec<u8>> = tail.tensors().map(written).collect();
-    let mut args = TailArgs { lines: &lines, pitch: PADDED, ..TailArgs::NONE };
+    let mut args = TailArgs { lines: &lines, pitch: LINE_COLUMNS, ..TailArgs::NONE };
     args.tensors.iter_mut().zip(&mut tensors).for_each(|(arg, t)| *arg = buf(t));
     let first = c.as_ptr().addr();
     let mut words = [0; ONE_STRIP];

@@ -16,7 +16,7 @@ use oxidnn_spec::op::BinaryAlg;
 use std::mem::offset_of;
 
 /// Most steps of a tail that are written out for every sum.
-const SHORT: usize = 6;
+const MAX_UNROLLED_STEPS: usize = 6;
 
 /// The addresses and lanes of a vector, besides its register.
 #[derive(Clone, Copy)]
@@ -99,7 +99,7 @@ fn distance(f: &mut Function, args: Int, tensor: usize, c_offset: Int) -> Int {
 fn head(tail: &Tail) -> usize {
     let near = |step: &Step| !matches!(step.origin, Origin::Tensor(elem) if elem.bytes() != tail.dst.bytes());
     let short = |step: &&Step| jit::is_short(step.formula) && near(step);
-    tail.steps.iter().take(SHORT - usize::from(tail.compensated)).take_while(short).count()
+    tail.steps.iter().take(MAX_UNROLLED_STEPS - usize::from(tail.compensated)).take_while(short).count()
 }
 
 /// Tensors that steps read.

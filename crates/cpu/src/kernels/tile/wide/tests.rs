@@ -93,7 +93,7 @@ impl Case {
         };
         if matches!(how, How::Meanwhile | How::Before) {
             let source = if how == How::Before { a.len() } else { 0 };
-            let about = About { isa, spec: &spec, tiles: TILES, panels: STEPS, source, parts: &[[TAPS, self.lines()]] };
+            let about = About { isa, spec: &spec, tiles: MIN_TILES, panels: MIN_TAP_STEPS, source, parts: &[[TAPS, self.lines()]] };
             let wide = Wide::new(&about).unwrap();
             assert_eq!(wide.is_whole(), how == How::Before);
             let len = Sources::len([a.len(), zeros.len()]);

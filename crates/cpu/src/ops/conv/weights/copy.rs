@@ -12,10 +12,10 @@ use oxidnn_spec::{DataType, Error, MAX_NDIMS};
 /// Elements converted at a time.
 const CHUNK: usize = 2048;
 /// Bytes to prefetch ahead of a copy, and the most pixels for that.
-const ASKED: usize = 4 << 10;
+const PREFETCH_BYTES: usize = 4 << 10;
 /// Bytes of a cache line: shorter pieces share lines with others that are copied soon.
-const LINE: usize = 64;
-const PIXELS: usize = 16;
+const CACHE_LINE_BYTES: usize = 64;
+const MAX_PREFETCHED_PIXELS: usize = 16;
 
 /// An operand bound to its memory.
 pub(super) struct Reader<'a> {
@@ -142,7 +142,11 @@ impl Copy<'_, '_> {
     /// Pixels to prefetch ahead of interleaving, for pixels of `bytes` bytes at stride `apart`: those from memory with gaps between, which
     /// hardware prefetchers do not recognise as a stream.
     fn ahead(&self, bytes: usize, apart: usize) -> usize {
-        if (LINE..apart).contains(&bytes) && self.plan.is_far(self.reader.bytes) { (ASKED / bytes.max(1)).clamp(1, PIXELS) } else { 0 }
+        if (CACHE_LINE_BYTES..apart).contains(&bytes) && self.plan.is_far(self.reader.bytes) {
+            (PREFETCH_BYTES / bytes.max(1)).clamp(1, MAX_PREFETCHED_PIXELS)
+        } else {
+            0
+        }
     }
 
     /// Calls `each` with runs of channels that are neighbours in the operand: channels before it, their number, the channels of a panel of

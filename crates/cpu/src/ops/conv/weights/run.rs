@@ -2,7 +2,7 @@
 
 use super::copy::{Copy, Reader};
 use super::side::{Places, Strides};
-use super::tiled::{Code, Gradient, Side, TURNED, WIDEST};
+use super::tiled::{Code, Gradient, MAX_PANEL_COLUMNS, Side, TRANSPOSED_CHANNELS};
 use super::upcoming::{Runs, Upcoming};
 use crate::kernels::access::{Pos, View};
 use crate::kernels::amx::{Addend, Held};
@@ -212,8 +212,8 @@ impl Bound<'_> {
         let (row, taps) = (p.turned_row() * 4, p.rows_per_channel());
         let turned = p.rows.each * taps * row;
         let copied = to.part(turned, to.len() - turned);
-        for done in (0..count).step_by(TURNED) {
-            let channels = TURNED.min(count - done);
+        for done in (0..count).step_by(TRANSPOSED_CHANNELS) {
+            let channels = TRANSPOSED_CHANNELS.min(count - done);
             let copy = Copy {
                 plan: p,
                 side: &p.rows,
@@ -346,7 +346,7 @@ impl Bound<'_> {
         }
         walk(&list, listed);
         if p.tail.is_some() && columns < p.panel && self.lies_in_panels() {
-            let zeros = [0.0f32; WIDEST];
+            let zeros = [0.0f32; MAX_PANEL_COLUMNS];
             (0..rows).for_each(|row| dst.buf().write(to + row * row_step + columns, &zeros[columns..p.panel]));
         }
         p.tail.is_some()
@@ -462,7 +462,7 @@ impl Bound<'_> {
                 return lines.for_each(|(i, line)| dst.buf().write(to + i * step, &line[..columns]));
             };
             return lines.for_each(|(i, line)| {
-                dst.buf().write(to + i * step, &[0.0f32; WIDEST][..width]);
+                dst.buf().write(to + i * step, &[0.0f32; MAX_PANEL_COLUMNS][..width]);
                 dst.buf().write(to + i * step, &line[..columns]);
             });
         }
@@ -475,7 +475,7 @@ impl Bound<'_> {
         let (p, dst) = (self.plan, self.tail.dst());
         let mut blocks = dst.blocking().inner.iter();
         let width = blocks.next().filter(|block| block.0 == p.column_dim).map(|block| block.1 as usize)?;
-        let alone = blocks.next().is_none() && p.columns.channels / p.joined <= width && width <= WIDEST;
+        let alone = blocks.next().is_none() && p.columns.channels / p.joined <= width && width <= MAX_PANEL_COLUMNS;
         (p.joined > 1 && alone && self.has_neighbours(0, p.columns.channels / p.joined)).then_some(width)
     }
 
@@ -508,7 +508,7 @@ impl Bound<'_> {
         let (p, dst) = (self.plan, self.tail.dst());
         let step = dst.blocking().strides[p.column_dim] as usize;
         for rows in sums.chunks(width * p.panel) {
-            let (to, mut line) = (dst.offset(&pos), [0.0f32; WIDEST]);
+            let (to, mut line) = (dst.offset(&pos), [0.0f32; MAX_PANEL_COLUMNS]);
             for column in 0..columns {
                 line.iter_mut().zip(rows[column..].iter().step_by(p.panel)).for_each(|(x, sum)| *x = *sum);
                 dst.buf().write(to + column * step, &line[..width]);
@@ -523,7 +523,7 @@ impl Bound<'_> {
         let b = dst.blocking();
         let width = b.inner.iter().next().filter(|i| b.inner.len() == 1 && i.0 == p.row_dim).map(|i| i.1 as usize)?;
         let whole = p.rows.blocks == 1 || p.rows.each.is_multiple_of(width);
-        (width <= WIDEST && p.joined == 1 && whole && dst.dtype() == DataType::F32 && self.tail.is_plain()).then_some(width)
+        (width <= MAX_PANEL_COLUMNS && p.joined == 1 && whole && dst.dtype() == DataType::F32 && self.tail.is_plain()).then_some(width)
     }
 
     /// Whether the gradient has the layout of the sums of a panel.

@@ -34,42 +34,42 @@ use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
 use std::sync::Arc;
 
 /// Steps of a box times columns of a panel: a panel stays in a near cache, and sums stay in registers for long.
-const STEPS: usize = 512 * WIDEST;
+const BOX_STEPS_BY_COLUMNS: usize = 512 * MAX_PANEL_COLUMNS;
 /// The same for merged taps: neighbouring boxes share pixels of the operand, which are copied for both.
-const MERGED: usize = 1024 * WIDEST;
+const MERGED_STEPS_BY_COLUMNS: usize = 1024 * MAX_PANEL_COLUMNS;
 /// Boxes that remain if steps are raised for few columns.
-const BOXES: usize = 4;
+const MIN_BOXES: usize = 4;
 /// Steps of a part of the reduction below which images are put side by side, and steps that the parts have then.
-const SHORT: usize = 14;
-const BESIDE: usize = 24;
+const MIN_PART_STEPS: usize = 14;
+const JOINT_PART_STEPS: usize = 24;
 /// Places of an image up to which it is not split into halves.
-const PLACES: usize = 64;
+const MAX_UNSPLIT_PLACES: usize = 64;
 /// Most taps of a dimension that are merged.
-const JOINT: usize = 64;
+const MAX_JOINT_TAPS: usize = 64;
 /// Steps of a box below which rows in blocks of channels are copied.
-const FEW: usize = 32;
+const MIN_UNCOPIED_STEPS: usize = 32;
 /// Least rows of a block when blocks are cut.
-const LEAST_ROWS: usize = 48;
+const MIN_BLOCK_ROWS: usize = 48;
 /// Columns of the widest panel.
-pub(crate) const WIDEST: usize = 64;
+pub(crate) const MAX_PANEL_COLUMNS: usize = 64;
 /// Bytes of a gradient in slices, all slices together.
-const SLICED: usize = 1 << 20;
+const MAX_SLICES_BYTES: usize = 1 << 20;
 /// Most slices.
-const SLICES: usize = 16;
+const MAX_SLICES: usize = 16;
 /// Rows over all taps up to which columns are not copied to panels.
-const MET: usize = 2 * LINE;
+const MAX_UNPACKED_ROWS: usize = 2 * CACHE_LINE_ELEMENTS;
 /// Most bytes between pixels for reading rows in place.
-const NEAR: usize = 2048;
+const MAX_PIXEL_STRIDE: usize = 2048;
 /// The same if the bytes are an odd number of cache lines, which spreads pixels over all sets of L1.
-const FARTHER: usize = 4096;
+const MAX_ODD_PIXEL_STRIDE: usize = 4096;
 /// Elements below which storing a gradient one by one does no harm.
-const SCATTERED: i64 = 1 << 10;
+const MAX_SCATTERED_ELEMENTS: i64 = 1 << 10;
 /// Words of the tiles that are listed for a call, unless a single tile has more.
-const LISTED: usize = 512;
+const LIST_WORDS: usize = 512;
 /// Elements of a cache line.
-const LINE: usize = 16;
+const CACHE_LINE_ELEMENTS: usize = 16;
 /// Channels of rows that are transposed together for AMX.
-pub(crate) const TURNED: usize = 64;
+pub(crate) const TRANSPOSED_CHANNELS: usize = 64;
 
 /// One operand.
 #[derive(Debug)]
@@ -261,7 +261,7 @@ impl Pairs {
             _ if !Product::Bf16.is_native(isa) => None,
             _ => {
                 // With few places, one box with zeros as partners is faster than boxes of halves and of the remainder.
-                let few = task.window.iter().fold(1usize, |n, dim| n.saturating_mul(dim.places)) <= PLACES;
+                let few = task.window.iter().fold(1usize, |n, dim| n.saturating_mul(dim.places)) <= MAX_UNSPLIT_PLACES;
                 let halves = Halves::of(&task.window);
                 let beside_zeros = few && halves.is_none_or(|h| h.leaves_some(&task.window));
                 if beside_zeros { Some(Pairs::Images) } else { halves.map(Pairs::Halves) }
@@ -409,22 +409,22 @@ impl Task {
     /// Whether the taps of a window row are merged into rows of one product.
     fn is_merged(&self) -> bool {
         let across = &self.window[2];
-        !self.x_columns && self.groups == 1 && self.channels[0] < LINE && across.taps > 1 && across.dilation == 1
+        !self.x_columns && self.groups == 1 && self.channels[0] < CACHE_LINE_ELEMENTS && across.taps > 1 && across.dilation == 1
     }
 
     /// Steps of a box for panels of `panel` columns: more for few columns, if the rows stay in L2 and boxes remain.
     fn steps(&self, panel: usize, joined: usize, together: usize, budget: Budget) -> usize {
-        let most = if self.is_merged() { MERGED } else { STEPS };
+        let most = if self.is_merged() { MERGED_STEPS_BY_COLUMNS } else { BOX_STEPS_BY_COLUMNS };
         let row = self.channels[usize::from(self.x_columns)] * joined * size_of::<f32>();
         let all = self.window.iter().fold(self.images, |n, dim| n.saturating_mul(dim.places));
-        (most / panel).min(budget.rows / row.max(1)).min(all / (together * BOXES)).max(most / WIDEST)
+        (most / panel).min(budget.rows / row.max(1)).min(all / (together * MIN_BOXES)).max(most / MAX_PANEL_COLUMNS)
     }
 
     /// The dimension from which on taps are merged: the width, and more if its taps alone leave tiles of `tall` rows half empty.
     fn joint(&self, tall: usize) -> usize {
         let (mut joint, mut rows) = if self.is_merged() { (2, self.channels[0] * self.window[2].taps) } else { (3, 0) };
         // With larger strides, lines that no tap reads would be copied, too.
-        let joins = |dim: &Dim| dim.dilation == 1 && dim.stride <= dim.taps && dim.taps <= JOINT;
+        let joins = |dim: &Dim| dim.dilation == 1 && dim.stride <= dim.taps && dim.taps <= MAX_JOINT_TAPS;
         while (1..3).contains(&joint) && rows < 2 * tall && joins(&self.window[joint - 1]) {
             joint -= 1;
             rows *= self.window[joint].taps;
@@ -454,7 +454,8 @@ impl Task {
         let first = setup.weights.dims().len() - n;
         // Few columns leave most of a vector idle; then rows and columns are exchanged, if there are many rows.
         let [columns, rows] = if setup.x_first { channels } else { [channels[1], channels[0]] };
-        let turned = columns.next_multiple_of(LINE) * rows > 2 * rows.next_multiple_of(LINE) * columns && rows >= LINE;
+        let turned = columns.next_multiple_of(CACHE_LINE_ELEMENTS) * rows > 2 * rows.next_multiple_of(CACHE_LINE_ELEMENTS) * columns
+            && rows >= CACHE_LINE_ELEMENTS;
         let (column_dim, row_dim) = if turned { (first + 1, first) } else { (first, first + 1) };
         Task {
             groups: s.g as usize,
@@ -496,12 +497,14 @@ impl Gradient {
         let (on_amx, joined) = (isa.amx, joined(task, isa));
         let panel = panel_columns(isa, task.channels[usize::from(!task.x_columns)] * joined);
         // An AMX product has the rows of one window row, in boxes of the fewest steps.
-        let (tall, wide) = if on_amx { (0, WIDEST) } else { (tallest(isa, product, panel / isa.width().lanes()), panel) };
+        let (tall, wide) = if on_amx { (0, MAX_PANEL_COLUMNS) } else { (tallest(isa, product, panel / isa.width().lanes()), panel) };
         let (merged, joint) = (task.is_merged(), task.joint(tall));
         let across = window[2].places.max(1);
-        let beside =
-            if whole || merged || across >= SHORT { 1 } else { BESIDE.div_ceil(across).min(task.images.div_ceil(together)).max(1) }
-                * together;
+        let beside = if whole || merged || across >= MIN_PART_STEPS {
+            1
+        } else {
+            JOINT_PART_STEPS.div_ceil(across).min(task.images.div_ceil(together)).max(1)
+        } * together;
         let (groups, steps) = (task.images.div_ceil(beside), task.steps(wide, joined, together, Budget::of(target)));
         // Boxes grow from the innermost dimension; an outer one grows only if all inner ones are whole.
         let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * together / beside).max(1));
@@ -571,7 +574,9 @@ impl Gradient {
 
     /// Whether the sums of a panel's line are so scattered in the gradient that storing another layout and reordering it takes less time.
     fn scatters(&self, weights: &Tensor) -> bool {
-        let Some(b) = weights.blocking().filter(|_| weights.dims().volume().is_some_and(|n| n >= SCATTERED)) else { return false };
+        let Some(b) = weights.blocking().filter(|_| weights.dims().volume().is_some_and(|n| n >= MAX_SCATTERED_ELEMENTS)) else {
+            return false;
+        };
         let columns = self.columns.channels / self.joined;
         let mut inner = b.inner.iter();
         match (inner.next(), inner.next()) {
@@ -612,11 +617,11 @@ impl Gradient {
         let (across, taps) = (&self.rows.grid.dims[2], self.all_taps());
         let skips = self.rows_slide && across.stride > 1 && across.places > 1 && self.rows.grid.is_partition(self.each);
         // Tiles do not cross blocks of channels. With few steps, that costs more than a copy.
-        let few = self.each.iter().product::<usize>() < FEW;
-        let spread = |bytes: usize| bytes <= FARTHER && (bytes / 64) % 2 == 1;
+        let few = self.each.iter().product::<usize>() < MIN_UNCOPIED_STEPS;
+        let spread = |bytes: usize| bytes <= MAX_ODD_PIXEL_STRIDE && (bytes / 64) % 2 == 1;
         let near = |s: &Strides| {
             let bytes = step(s, &self.rows);
-            (bytes <= NEAR || spread(bytes)) && whole(s, &self.rows) && !skips && (s.is_plain() || !few)
+            (bytes <= MAX_PIXEL_STRIDE || spread(bytes)) && whole(s, &self.rows) && !skips && (s.is_plain() || !few)
         };
         let in_panels = |s: &Strides| {
             let alone = self.groups == 1 && self.columns.channels == self.panel;
@@ -627,13 +632,13 @@ impl Gradient {
         let columns_there = floats(columns) && self.columns.strides.as_ref().is_some_and(in_panels);
         // Few channels are read at their own stride, which saves the copy, or makes it one of whole runs.
         let narrow = self.columns.channels < self.panel;
-        let beside_each_other = |s: &Strides| s.is_plain() && step(s, &self.columns) <= NEAR;
+        let beside_each_other = |s: &Strides| s.is_plain() && step(s, &self.columns) <= MAX_PIXEL_STRIDE;
         // So are many channels that few rows are multiplied with.
         let each_once = !self.rows_slide && self.columns.grid.is_partition(self.each);
         let met = self.rows.channels.saturating_mul(if each_once { 1 } else { taps }).saturating_mul(self.rows_per_channel());
         let lies = |s: &Strides| s.is_plain() || s.block == self.panel && whole(s, &self.columns);
-        let within = |s: &Strides| lies(s) && step(s, &self.columns) <= FARTHER;
-        let wide = met <= MET && !columns_there && floats(columns) && self.columns.strides.as_ref().is_some_and(within);
+        let within = |s: &Strides| lies(s) && step(s, &self.columns) <= MAX_ODD_PIXEL_STRIDE;
+        let wide = met <= MAX_UNPACKED_ROWS && !columns_there && floats(columns) && self.columns.strides.as_ref().is_some_and(within);
         self.apart = !self.on_amx && (wide || narrow && self.columns.strides.as_ref().is_some_and(Strides::is_plain));
         let columns_apart = wide || self.apart && floats(columns) && self.columns.strides.as_ref().is_some_and(beside_each_other);
         (self.rows.in_place, self.columns.in_place) = (rows_there, columns_there || columns_apart);
@@ -669,7 +674,11 @@ impl Gradient {
     /// Words from a step to the next in a copy of `rows` rows: an odd number of cache lines, since a power of two would map to few sets of
     /// L1.
     pub(crate) fn pitch(&self, rows: usize) -> usize {
-        if self.rows.grid.is_merged() || rows <= 2 * LINE { rows } else { (rows.div_ceil(LINE) | 1) * LINE }
+        if self.rows.grid.is_merged() || rows <= 2 * CACHE_LINE_ELEMENTS {
+            rows
+        } else {
+            (rows.div_ceil(CACHE_LINE_ELEMENTS) | 1) * CACHE_LINE_ELEMENTS
+        }
     }
 
     /// Words from a pixel to the next in a copy of `rows` rows.
@@ -679,7 +688,7 @@ impl Gradient {
 
     /// Words from a row of `words` words to the next: an odd number of cache lines.
     fn row(words: usize) -> usize {
-        (words.div_ceil(LINE) | 1) * LINE
+        (words.div_ceil(CACHE_LINE_ELEMENTS) | 1) * CACHE_LINE_ELEMENTS
     }
 
     /// Words from a row to the next in the transposed copy for AMX.
@@ -738,13 +747,13 @@ impl Gradient {
         let sizes = [self.rows.channels, self.rows_per_channel(), self.columns.channels.next_multiple_of(self.panel), taps, 4];
         let all = sizes.into_iter().fold(self.groups, usize::saturating_mul);
         // A power of two, because seven slices would keep two threads busy for as long as eight.
-        self.slices = 1 << (SLICED / all.max(1)).clamp(1, SLICES).min(self.all_boxes().max(1)).ilog2();
+        self.slices = 1 << (MAX_SLICES_BYTES / all.max(1)).clamp(1, MAX_SLICES).min(self.all_boxes().max(1)).ilog2();
         let (rows, columns) = (self.rows.channels.max(1), self.columns.channels.max(1));
         let (mut most_rows, mut most_columns) = (rows, columns.next_multiple_of(self.panel));
         let halve = |n: &mut usize, unit: usize| *n = (*n / 2).next_multiple_of(unit).max(unit);
         let sums = |r: usize, c: usize| [c, taps, self.rows_per_channel(), 4].into_iter().fold(r, usize::saturating_mul);
         let carried = |r: usize, c: usize| if self.is_single() { 0 } else { sums(r, c) };
-        let splits_rows = |r: usize| r > LEAST_ROWS && !self.rows.grid.is_merged();
+        let splits_rows = |r: usize| r > MIN_BLOCK_ROWS && !self.rows.grid.is_merged();
         let hot = |r: usize| !self.is_single() || self.tail.is_some() || r * self.panel * 4 <= self.budget.hot;
         while splits_rows(most_rows) && (most_rows * steps * 4 > self.budget.rows || !hot(most_rows)) {
             halve(&mut most_rows, 16);
@@ -774,20 +783,20 @@ impl Gradient {
         let list = if self.on_amx {
             Accumulate::words(parts)
         } else {
-            List::words(1, [MOST_ROWS, if self.is_across() { 1 } else { MOST_ROWS }], parts)?.max(LISTED)
+            List::words(1, [MOST_ROWS, if self.is_across() { 1 } else { MOST_ROWS }], parts)?.max(LIST_WORDS)
         };
         self.table = self.pairs.checked_add(list)?.checked_mul(size_of::<usize>() / size_of::<f32>())?.next_multiple_of(16);
         let words = [&self.rows, &self.columns].map(|side| self.words(&side.grid));
         let words = [words[0]?, words[1]?];
         let rows = if self.on_amx {
             let turned = Gradient::row(self.words(&self.rows.grid.turned())?).checked_mul(self.rows.each * self.rows_per_channel())?;
-            turned.checked_add(words[0].checked_mul(TURNED)?)?
+            turned.checked_add(words[0].checked_mul(TRANSPOSED_CHANNELS)?)?
         } else {
             words[0].checked_mul(self.pitch(self.rows.each))?
         };
         let columns = words[1].checked_mul(self.panels_at_once * self.line())?;
         for (side, words) in [&mut self.rows, &mut self.columns].into_iter().zip([rows, columns]) {
-            side.copy = if side.in_place { 0 } else { words.next_multiple_of(LINE) };
+            side.copy = if side.in_place { 0 } else { words.next_multiple_of(CACHE_LINE_ELEMENTS) };
         }
         Some(())
     }
@@ -854,7 +863,8 @@ impl Gradient {
     /// Blocks and the caches they stay in, and the predicted speed.
     pub(crate) fn how(&self) -> How {
         let (lanes, steps) = (self.isa.width().lanes(), self.each.iter().product::<usize>() * self.beside / self.together);
-        let (tall, wide) = if self.on_amx { (ROWS, 2 * LINE) } else { (tallest(self.isa, self.product, self.panel / lanes), self.panel) };
+        let (tall, wide) =
+            if self.on_amx { (ROWS, 2 * CACHE_LINE_ELEMENTS) } else { (tallest(self.isa, self.product, self.panel / lanes), self.panel) };
         let rate = if self.on_amx { Core::host().tile_rate(self.product.depth()) } else { Core::host().rate(lanes, self.product.depth()) };
         let copied = |side: &Side| if side.in_place { "where they lie" } else { "copied" };
         let (rows, columns) = (&self.rows, &self.columns);
@@ -888,7 +898,7 @@ impl Gradient {
         }
         let last_panel = self.columns.channels.saturating_sub(1) / self.panel * self.panel;
         let vectors = [0, last_panel].map(|first| self.vectors(first).max(1));
-        let accumulate = Accumulate::get(self.isa, self.product, self.panel / LINE, vectors)?;
+        let accumulate = Accumulate::get(self.isa, self.product, self.panel / CACHE_LINE_ELEMENTS, vectors)?;
         Ok(Code::Amx(Box::new((accumulate, Squares::get(self.isa)?))))
     }
 

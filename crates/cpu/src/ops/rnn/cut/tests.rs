@@ -17,7 +17,7 @@ fn slices_are_all_of_the_batch() {
         let slices: Vec<_> = (0..cut.slices).map(|slice| cut.rows(slice)).collect();
         assert_eq!(slices.iter().cloned().flatten().collect::<Vec<_>>(), (0..batch).collect::<Vec<_>>());
         assert!(slices.iter().all(|s| cut.heights().contains(&s.len())), "{cut:?}: {slices:?}");
-        assert!(cut.tallest() <= ROWS && cut.tallest() >= batch.div_ceil(cut.slices));
+        assert!(cut.tallest() <= MAX_SLICE_ROWS && cut.tallest() >= batch.div_ceil(cut.slices));
     }
 }
 

@@ -28,7 +28,7 @@ fn every_row_meets_every_key_of_its_head_once() {
             let mut met = vec![0; batch * heads * cut.queries * cut.keys];
             for place in (0..cut.row_blocks()).flat_map(|block| (0..cut.parts).map(move |part| (block, part))) {
                 let place = cut.place(place.0, place.1);
-                assert!(place.rows.len() <= ROWS && cut.heights().contains(&place.rows.len()), "{line}: {place:?}");
+                assert!(place.rows.len() <= MAX_ROWS && cut.heights().contains(&place.rows.len()), "{line}: {place:?}");
                 for row in place.rows {
                     assert_eq!(row / cut.queries * shared / heads, place.shared, "{line}");
                     let first = (place.batch * heads * cut.queries + row) * cut.keys;
@@ -51,7 +51,7 @@ fn gradients_have_every_row_and_every_key_once() {
         assert_eq!(rows, (0..cut.all_rows).collect::<Vec<_>>(), "{line}");
         for start in (0..cut.parts).flat_map(|part| cut.part(part).step_by(cut.block)) {
             let height = cut.block.min(cut.keys - start);
-            assert!(height <= ROWS && cut.key_heights().contains(&height), "{line}: {height} keys");
+            assert!(height <= MAX_ROWS && cut.key_heights().contains(&height), "{line}: {height} keys");
         }
     }
 }
