@@ -255,12 +255,12 @@ impl Blended {
         let columns = columns(width, forward, from.run * sizes[0])?;
         let taps = columns.each().filter(|n| *n <= 4);
         let lines = (depth.start() * height.start(), depth.end() * height.end());
-        let held = (jit.avx512 || vectors <= VECTORS[1])
+        let held = (jit.avx512 || vectors <= MAX_GROUP_VECTORS[1])
             && attr.is_default()
             && taps.is_some()
             && !copies
             && lines.0 == lines.1
-            && (1..=HELD).contains(&lines.1);
+            && (1..=MAX_REGISTER_LINES).contains(&lines.1);
         let lines = held.then_some(lines.1 as u8);
         // With several groups, the vectors of a column are contiguous across groups.
         let across = |channels: usize, vectors: usize| last(from) && taps.is_some() && channels > vectors * lanes;
