@@ -242,9 +242,13 @@ impl Body for RowSums<'_> {
 fn row_sum(row: &[u8], number: impl Fn(u8) -> i32) -> i32 {
     const LANES: usize = 16;
     let (whole, rest) = row.as_chunks::<LANES>();
+    let rest = rest.iter().map(|byte| number(*byte)).sum::<i32>();
+    if whole.is_empty() {
+        return rest;
+    }
     let mut lanes = [0; LANES];
     whole.iter().for_each(|bytes| lanes.iter_mut().zip(bytes).for_each(|(sum, byte)| *sum += number(*byte)));
-    lanes.iter().sum::<i32>() + rest.iter().map(|byte| number(*byte)).sum::<i32>()
+    lanes.iter().sum::<i32>() + rest
 }
 
 /// Products of numbers by row and numbers by column, to be subtracted from rows of sums that are `step` apart.
