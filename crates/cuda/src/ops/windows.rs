@@ -86,7 +86,10 @@ fn known(op: &Pool, emit: &mut Emitter) {
 
 fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
-    known(op, &mut map.emit);
+    // Places take longer where all are known.
+    if op.workspace.is_none() {
+        known(op, &mut map.emit);
+    }
     // Windows that are wide are read in longer runs.
     map.emit.define("ACROSS", if op.kernel.last().is_some_and(|&k| k > 6) { 7 } else { 3 });
     let mut all = vec![("src", &op.src), ("dst", &op.dst)];
@@ -115,9 +118,8 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
                  for (int j = 0; j < TALL * WIDE; ++j) for (int i = 0; i < LANES; ++i) best[j][i] = {};\n",
                 literal(f64::NAN)
             ),
-            "            const bool in = is && k[j] >= 0;\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) {\n                const real y = x.number(i);\n                \
-             const bool better = in && !(y <= best[j][i]) && (y == y || !any[j]);\n                best[j][i] = better ? y : best[j][i], chosen[j][i] = better ? k[j] : chosen[j][i];\n            }\n            \
-             any[j] = any[j] || in;\n",
+            "            if (!is || k[j] < 0) continue;\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) {\n                const real y = x.number(i);\n                \
+             if (!(y <= best[j][i]) && (y == y || !any[j])) best[j][i] = y, chosen[j][i] = k[j];\n            }\n            any[j] = true;\n",
             &format!(
                 "        Vector<ws_type, LANES> kept;\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = any[j] ? best[j][i] : {lowest}, kept.words[i] = (ws_type::word)chosen[j][i];\n        \
                  kept.store(a.ws_data, ws_at(a, q));\n"

@@ -38,7 +38,7 @@ impl Norm<'_> {
             Some(_) if given.len() == 2 => Bits::Written(Arg::WORKSPACE),
             Some(_) => Bits::Read(Arg::WORKSPACE),
         };
-        if !self.by_lanes() && !(bits != Bits::None && self.has_bits_by_columns()) {
+        if !(self.by_lanes() || bits != Bits::None && self.has_bits_by_columns()) {
             return Ok(None);
         }
         let dims = self.src.dims();
