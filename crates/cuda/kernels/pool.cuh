@@ -61,8 +61,9 @@ struct Elements {
 };
 #define NOWHERE (-(1 << 29))
 
-// Calls `f(q, k, is)` for the inputs q of the windows of the tile at `out`, in order: where it `is` one, it is under kernel element k[j] of window j, or in none
-// of it where that is negative. Where ROWS, COLUMNS, DOWN and STEP are the sizes of a plane's windows and their distances, the compiler knows which.
+// Forward: calls `f(q, k, is)` for the inputs q of the windows of the tile at `out`, in order. k[j] is the kernel element of window j that q is under, negative
+// if q is not in window j; without `is` the call is beyond the last input. For small 2D windows ROWS x COLUMNS with strides DOWN and STEP are defined: loops are
+// then unrolled and k is a compile-time constant, so that all loads of a tile can be in flight.
 #ifdef DOWN
 template <int TALL, int WIDE, class F>
 DEVICE void each_tap(const Args& a, const index* out, const F& f) {
@@ -229,7 +230,7 @@ DEVICE void each_window(const Args& a, const index* p, const F& f) {
     each_of_any_window<TALL, WIDE>(a, p, f);
 }
 
-// What the sum over the window at `out` is divided by.
+// The divisor of average pooling at `out`.
 DEVICE real divisor(const Args& a, const index* out) {
 #ifdef INCLUDE_PADDING
     return (real)a.taps;

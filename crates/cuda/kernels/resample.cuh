@@ -18,14 +18,14 @@ DEVICE void taps(const Args& a, int d, numerator o, index (&at)[2], real& second
 #endif
 }
 
-// The same where both have a weight: where the second has none it is the first, and either has a half.
+// The same, but if the second input has weight 0, both are the first with weight 1/2, so that no input without weight (perhaps NaN) takes part.
 DEVICE void sure_taps(const Args& a, int d, numerator o, index (&at)[2], real& second) {
     taps(a, d, o, at, second);
     if (second == 0) at[1] = at[0], second = (real)0.5;
 }
 DEVICE real weight_of_side(int side, real second) { return SIDES == 1 ? (real)1 : side ? second : (real)1 - second; }
 
-// The same as a word for both places, where there are fewer than 65,536.
+// The same for a table in shared memory, with both inputs (below 65,536) in a word.
 struct __align__(8) Tap {
     u32 places;
     real second;

@@ -1,8 +1,23 @@
-//! Ready code: the launches of a program with their functions. One of the files with unsafe code.
+//! Executing a program: from `execute` to the launches. One of the files with unsafe code.
 //!
-//! The path of an execution, top to bottom: the runtime has checked the arguments, and `CudaQueue` has leased the scratch and calls [`Exec::run`]. `run` checks addresses and
-//! calls [`Launches::launch`], which takes the launches for these addresses, aligned or not, and starts one after the other on the stream: `Loaded::start` fills in the words of
-//! the arguments by their [`Places`], finds or encodes the maps of tensors, and calls the driver. Nothing is allocated (but for more than [`ON_STACK`] words), waited for or loaded.
+//! What happens at each call. In the steady state nothing is compiled, loaded or synchronised. Host memory is allocated only for a launch of more than 256
+//! parameter words, device memory only when the scratch must grow.
+//!
+//! 1. The runtime (`Primitive::execute`) has checked the memories against the primitive's descriptors and submits [`Work::Run`](oxidnn_runtime::Work) with
+//!    the bound arguments to the stream's queue.
+//! 2. [`CudaQueue`] takes the lock that keeps the launches of an execution together on the stream, makes the context current, leases scratch, and calls
+//!    [`Launches::run`](Exec::run).
+//! 3. `run` refuses addresses that are not aligned to the element type.
+//! 4. [`Launches::launch`] checks the addresses that must be multiples of 16 bytes, for TMA and vector accesses. If one is not, the generic program
+//!    for the same problem runs instead ([`Program::unaligned`]), which is planned and loaded the first time that happens.
+//! 5. For each launch of the program, in order, `Loaded::start` fills in the words of the kernel's parameter structure (numbers are known from planning;
+//!    addresses are those of this execution's arguments and scratch, from [`Places`]), and encodes TMA descriptors for these addresses, or takes them from
+//!    earlier executions.
+//! 6. [`Function::launch`] calls `cuLaunchKernelEx` with grid, block, cluster and shared memory of the plan, and the attributes for programmatic dependent
+//!    launch and cooperative launch.
+//! 7. Back in the queue, the submission gets a number (ticket); events are recorded only where somebody waits, and every so many submissions.
+//!
+//! Functions come from [`Loader`](compile::Loader) when the primitive is created ([`Launches::load`]).
 
 use crate::CudaTarget;
 use crate::compile;
@@ -74,7 +89,7 @@ struct Loaded {
 }
 
 impl Loaded {
-    /// Starts the kernel, whose parameters are maps of tensors and a structure of words.
+    /// Launches the kernel; its parameters are the TMA descriptors, then a structure of words.
     ///
     /// # Safety
     /// That of [`Launches::launch`].
@@ -99,7 +114,7 @@ impl Loaded {
         unsafe { self.function.launch(current, stream, shape, &mut parameters[..=count]) }
     }
 
-    /// The maps of the launch at its places.
+    /// The launch's TMA descriptors, from the cache or encoded.
     fn maps(&self, places: &dyn Places) -> Result<[EncodedMap; MAPS], CudaError> {
         let mut addresses = [0; MAPS];
         for (address, map) in addresses.iter_mut().zip(&self.launch.maps) {
@@ -121,7 +136,7 @@ impl Loaded {
     }
 }
 
-/// The word at these places.
+/// The value of a word.
 fn filled(word: &Word, places: &dyn Places) -> u64 {
     match *word {
         Word::Value(v) => v,
@@ -132,7 +147,7 @@ fn filled(word: &Word, places: &dyn Places) -> u64 {
     }
 }
 
-/// Launches with their functions.
+/// A program's launches with their functions: the executable code of a primitive.
 #[derive(Debug)]
 pub struct Launches {
     list: Vec<Loaded>,

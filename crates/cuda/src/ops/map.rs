@@ -127,13 +127,14 @@ impl<'a> Map<'a> {
         self.backwards = true;
     }
 
-    /// The element calls `keep(bit)`, and bits go to `arg` in the order of the destination: eight whole ones a byte, by vectors alone, which the caller sees to.
+    /// The statements call `keep(bit)`; the bits are stored in `arg` in the destination's memory order, eight per byte. Only vector code stores them: the caller
+    /// makes sure that the launch is vectorised.
     pub(crate) fn keeps_bits(&mut self, arg: Arg) {
         self.emit.word("u64 bits", Word::Address { arg, buffer: 0 });
         self.bits = true;
     }
 
-    /// The padding of this view is zeroed.
+    /// Zeroes the padding of this view.
     pub(crate) fn clears(&mut self, name: &str) {
         self.clear += &format!("    store_code<{name}_type>(a.{name}_data, {name}_at(a, p), 0);\n");
     }
@@ -215,12 +216,12 @@ impl<'a> Map<'a> {
     }
 }
 
-/// `keep_bits(a, at, bits)`: a vector's bits, of which two neighbouring threads may share a byte.
+/// `keep_bits(a, at, bits)` stores a vector's mask bits; with vectors of four, two neighbouring threads combine theirs to a byte.
 const KEEP_BITS: &str = "DEVICE void keep_bits(const Args& a, i64 at, u32 bits) {\n#if VECTOR == 4\n    \
     const u32 other = __shfl_xor_sync(3u << (threadIdx.x & 30), bits, 1);\n    if (at & 4) return;\n    bits |= other << 4;\n#endif\n    \
     ((u8*)a.bits)[at >> 3] = (u8)bits;\n}\n";
 
-/// The function that writes neighbouring channels.
+/// `finish_lanes`: writes neighbouring channels.
 pub(crate) const FINISH_LANES: &str = "template <int LANES>\nDEVICE void finish_lanes(const Args& a, const index* p, const real (&v)[LANES]) {\n    index q[RANK];\n    \
     for (int d = 0; d < RANK; ++d) q[d] = p[d];\n    const i64 at = dst_at(a, p);\n    Vector<dst_type, LANES> out;\n#pragma unroll\n    \
     for (int i = 0; i < LANES; ++i) {\n        q[1] = p[1] + i;\n        out.words[i] = dst_type::encode(rounded(a, q, at + i, value(a, q, at + i, v[i])));\n    }\n    \
@@ -349,7 +350,7 @@ fn channels<'t>(all: impl Iterator<Item = &'t Tensor> + Clone) -> Option<i64> {
     all.clone().all(fits).then_some(n)
 }
 
-/// `aligned(a)` and `vector(a, p)`: the element's statements for `n` neighbours, with vectors in place of the tensors' accessors.
+/// `aligned(a)` and `vector(a, p)`: the statements of `element` for `n` neighbours, with vectors in place of the tensors' accessors.
 fn vectorised(n: i64, all: &[Neighbours], (element, [bits, keep, kept]): (&str, [&str; 3])) -> String {
     let last = all[0].layout.ndims() - 1;
     let moving: Vec<&Neighbours> = all.iter().filter(|t| t.layout.dims[last] != 1).collect();

@@ -262,7 +262,7 @@ impl Norm<'_> {
         Ok((mean.into(), format!("(real)1 / sqrt(variance(a, q) + {})", literal(self.epsilon))))
     }
 
-    /// The statements that normalise the element at `p`; what a ReLU lets pass goes to `keep` where `bits` says so, else to the workspace, bit by bit.
+    /// Statements that normalise the element at `p`. The bit of a fused ReLU's mask is passed to `keep` if `bits`, else set in the workspace by an atomic.
     fn applied(&self, emit: &mut Emitter, mean: &str, inverse: &str, bits: bool) -> Result<String, Skip> {
         let (channel, flags) = (self.channel(), self.flags);
         emit.view(&View::of("src", Arg::SRC, self.src))?;
@@ -565,8 +565,7 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// Both sums of the gradients of scale and shift in one pass down the channels, into parts in the scratch; `None` where channels do not lie next to
-    /// each other.
+    /// The partial sums of both parameter gradients in one pass down contiguous channels; `None` for other layouts.
     fn gradient_parts(&self, program: &mut Program) -> Result<Option<(usize, Layout)>, Skip> {
         let Some(target) = self.vectors.filter(|_| self.tensor(Arg::WORKSPACE).is_none() && self.real == Real::Single) else {
             return Ok(None);
@@ -660,9 +659,9 @@ impl Norm<'_> {
         Ok(Some((at, partial)))
     }
 
-    /// Backward passes. With `x^ = (src - mean) / sigma` and `g = scale * dd`: `diff_src = (g - mean(g) - x^ mean(g x^)) / sigma`; without the means
-    /// where the statistics are constants, and without the first of them for RMS. Gradients of parameters come first: the source's may lie over
-    /// its inputs.
+    /// Backward passes. With `x^ = (src - mean) / sigma` and `g = scale * dd`: `diff_src = (g - mean(g) - x^ mean(g x^)) / sigma`; without the means if the
+    /// statistics are constants, and without the first of them for RMS. Parameter gradients are computed first, since the source gradient may overwrite the
+    /// inputs.
     fn backward(&self, program: &mut Program) -> Result<(), Skip> {
         let channels = self.src.dims()[self.channel()];
         let sums = Tensor::plain([channels], self.real.dtype()).map_err(|_| OVERFLOW)?;

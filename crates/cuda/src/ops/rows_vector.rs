@@ -331,7 +331,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     launch
 }
 
-/// Combines the numbers of a cluster's blocks, in their order.
+/// `across(stage, x)`: combines the values of a cluster's CTAs in the order of ranks, through distributed shared memory.
 const ACROSS: &str = "DEVICE real across(int stage, real x) {\n    __shared__ real totals[STAGES];\n    if (threadIdx.x == 0) totals[stage] = x;\n    \
     asm volatile(\"barrier.cluster.arrive.aligned;\\n barrier.cluster.wait.aligned;\" ::: \"memory\");\n#pragma unroll\n    \
     for (int b = 0; b < CLUSTER; ++b) {\n        u64 there;\n        asm(\"mapa.u64 %0, %1, %2;\" : \"=l\"(there) : \"l\"(&totals[stage]), \"r\"(b));\n        \

@@ -90,7 +90,7 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     if op.workspace.is_none() {
         known(op, &mut map.emit);
     }
-    // Windows that are wide are read in longer runs.
+    // More loads in flight for wide windows.
     map.emit.define("ACROSS", if op.kernel.last().is_some_and(|&k| k > 6) { 7 } else { 3 });
     let mut all = vec![("src", &op.src), ("dst", &op.dst)];
     let load = "        Vector<src_type, LANES> x = {};\n        if (is) x.load(a.src_data, src_at(a, q));\n#pragma unroll\n        for (int j = 0; j < TALL * WIDE; ++j) {\n";
@@ -158,11 +158,11 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
 
 fn pool_backward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, &op.dst))?;
-    // The quotients of averages take many registers.
+    // Not for average pooling, whose divisors would take many registers.
     if op.workspace.is_some() {
         known(op, &mut map.emit);
     }
-    // Windows side by side.
+    // Whether windows overlap much.
     let own = op.kernel.last().zip(op.window.strides.last()).is_some_and(|(&k, &s)| k > 2 * s);
     map.emit.define("ACROSS", if own { 3 } else { 2 });
     let mut all = vec![("diff_dst", &op.dst), ("dst", &op.src)];
@@ -293,7 +293,7 @@ fn across(rank: usize, along: usize) -> impl Iterator<Item = usize> {
     (2..rank).filter(move |&d| d != along).map(|d| d - 2)
 }
 
-/// Statements that interpolate a strip, each result from its own taps: all of them are read before the first is used, and caches have what results share.
+/// Statements that interpolate a tile: each result loads its own taps, all before the first use; inputs shared by results come from the cache.
 fn resampled(rank: usize, along: usize) -> String {
     let (mut before, mut open, mut close, mut weight) = (String::new(), String::new(), String::new(), "ws".to_owned());
     for d in across(rank, along) {
