@@ -44,7 +44,7 @@ fn ask(buf: &Buf<'_>, first: usize, bytes: usize) {
 /// Reads a byte of each cache line of those `bytes` bytes from `first` on that are inside a buffer, in order: hardware prefetchers
 /// recognise reads as a stream, which they do not do with software prefetches.
 #[inline]
-fn meet(buf: &Buf<'_>, first: usize, bytes: usize) {
+fn check_reads(buf: &Buf<'_>, first: usize, bytes: usize) {
     for byte in (first..first.saturating_add(bytes).min(buf.len())).step_by(LINE) {
         // SAFETY: the byte is inside the buffer, which may be read while it is borrowed.
         unsafe { buf.as_ptr().wrapping_add(byte).read_volatile() };
@@ -77,8 +77,8 @@ impl Read<'_> {
 
     /// Reads ahead bytes that a later call reads, as the next part of a stream from memory.
     #[inline]
-    pub fn meet(&self, first: usize, bytes: usize) {
-        meet(&self.0, first, bytes);
+    pub fn check_reads(&self, first: usize, bytes: usize) {
+        check_reads(&self.0, first, bytes);
     }
 }
 

@@ -178,7 +178,7 @@ impl Gemm {
             product: kind.product,
             right,
             a_step: kind.a_step,
-            beside: 0,
+            joint_row_bytes: 0,
             begins: kind.begins,
             padded: false,
             tail: kind.tail,
@@ -300,9 +300,9 @@ impl Strided<'_, '_> {
 
 impl Rows for Strided<'_, '_> {
     /// The next rows of `A` and of the destination.
-    type Walk = [usize; 2];
+    type Cursor = [usize; 2];
 
-    fn walk(&self, unit: usize, row: usize) -> [usize; 2] {
+    fn cursor(&self, unit: usize, row: usize) -> [usize; 2] {
         self.at(unit, row)
     }
 
@@ -331,17 +331,17 @@ impl Rows for Strided<'_, '_> {
 }
 
 impl Lines for Strided<'_, '_> {
-    type Walk = [usize; 2];
+    type Cursor = [usize; 2];
 
-    fn walk(&self, unit: usize, row: usize) -> [usize; 2] {
+    fn cursor(&self, unit: usize, row: usize) -> [usize; 2] {
         self.at(unit, row)
     }
 
-    fn lines(&self, walk: &mut [usize; 2], half: &mut Half<'_>) {
-        let [a, c] = *walk;
+    fn lines(&self, cursor: &mut [usize; 2], half: &mut Half<'_>) {
+        let [a, c] = *cursor;
         *half.to = std::array::from_fn(|i| c + i * self.on.c_row);
         half.line(0, a, self.on.a_row);
-        self.skip(walk, half.rows);
+        self.skip(cursor, half.rows);
     }
 
     fn run(&self, _: &[usize; 2], rows: usize) -> Run {

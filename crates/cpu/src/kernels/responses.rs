@@ -264,7 +264,7 @@ impl<'s> Writer<'s> {
                     self.vectors::<1>(f, Some(mask));
                 });
             }
-            self.go_on(f, offset_of!(Args, next));
+            self.advance(f, offset_of!(Args, next));
         });
         if self.spec.pass == Pass::Squares {
             let to = field(f, self.args, offset_of!(Args, total));
@@ -273,7 +273,7 @@ impl<'s> Writer<'s> {
     }
 
     /// Moves all operands by strides among the arguments; from vector to vector, those in scratch by constants.
-    fn go_on(&self, f: &mut Function, distances: usize) {
+    fn advance(&self, f: &mut Function, distances: usize) {
         let (roles, vector) = (self.spec.pass.roles(), distances == offset_of!(Args, vector));
         for (i, at) in self.at.iter().enumerate() {
             let of = if i < roles.len() { i } else { 0 };
@@ -345,7 +345,7 @@ impl<'s> Writer<'s> {
         };
         for factors in factors {
             self.vector(f, factors, mask);
-            self.go_on(f, offset_of!(Args, vector));
+            self.advance(f, offset_of!(Args, vector));
         }
     }
 

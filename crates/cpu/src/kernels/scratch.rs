@@ -96,7 +96,7 @@ unsafe fn piece<'s>(buf: Buf<'s>, start: usize, len: usize) -> &'s mut [f32] {
 }
 
 /// A task on elements of its own or of its worker's: the task's index, the elements, the worker's share of a second part.
-type BesideTask<'t> = dyn Fn(usize, &mut [f32], Buf) + Sync + 't;
+type SharedTask<'t> = dyn Fn(usize, &mut [f32], Buf) + Sync + 't;
 
 /// A task on a piece: its index, the piece, the worker's scratch.
 type PieceTask<'t> = dyn Fn(usize, &mut [f32], &mut [f32]) + Sync + 't;
@@ -169,18 +169,18 @@ impl<'a> Part<'a> {
         pieces
     }
 
-    /// Runs `tasks` tasks on at most `workers` workers, each with its worker's equal share of `beside` as memory that generated code reads,
+    /// Runs `tasks` tasks on at most `workers` workers, each with its worker's equal share of `second` as memory that generated code reads,
     /// and with elements of this part: its own piece of `piece_len`, or its worker's share if no length is given.
-    pub fn work_beside(
+    pub fn work_with(
         &mut self,
-        beside: &mut Part<'_>,
+        second: &mut Part<'_>,
         executor: &dyn Executor,
         workers: usize,
         (tasks, piece_len): (usize, Option<usize>),
-        task: &BesideTask<'_>,
+        task: &SharedTask<'_>,
     ) {
-        let (buf, copies, workers) = (self.buf, beside.buf, workers.max(1));
-        let (own, copy) = (share(self.len, workers), share(beside.len, workers));
+        let (buf, copies, workers) = (self.buf, second.buf, workers.max(1));
+        let (own, copy) = (share(self.len, workers), share(second.len, workers));
         let fits = piece_len.is_none_or(|n| tasks.checked_mul(n).is_some_and(|n| n <= self.len));
         assert!(fits, "{tasks} pieces of {piece_len:?} in {}", self.len);
         executor.run(workers.min(executor.threads().max(1)), tasks, &|worker, index| {

@@ -207,23 +207,23 @@ pub struct Call<'a> {
 
 impl Call<'_> {
     /// Reads ahead the pixels, of `pixel` bytes, in the lines of the windows that the row before does not read.
-    fn meet(&self, pixel: usize) {
+    fn check_reads(&self, pixel: usize) {
         let (table, source) = (self.table, &self.source);
         for row in self.rows.clone() {
             let met = row.checked_sub(1).and_then(|before| table.window(before).last());
             for line in table.window(row).iter().filter(|line| met.is_none_or(|met| line.source > met.source)) {
-                meet(source.buf.into(), source.at + line.source, [source.column, self.strips * source.strip], pixel);
+                check_reads(source.buf.into(), source.at + line.source, [source.column, self.strips * source.strip], pixel);
             }
         }
     }
 }
 
 /// Reads ahead the pixels of a line, `column` bytes apart over `line` bytes; as one run if they share cache lines.
-fn meet(memory: Read<'_>, first: usize, [column, line]: [usize; 2], pixel: usize) {
+fn check_reads(memory: Read<'_>, first: usize, [column, line]: [usize; 2], pixel: usize) {
     if column <= pixel.next_multiple_of(LINE) {
-        return memory.meet(first, line);
+        return memory.check_reads(first, line);
     }
-    (0..line).step_by(column).for_each(|at| memory.meet(first + at, pixel));
+    (0..line).step_by(column).for_each(|at| memory.check_reads(first + at, pixel));
 }
 
 impl Strip {
@@ -258,7 +258,7 @@ impl Strip {
     pub fn run(&self, mut call: Call<'_>) {
         if let Some(part) = self.whole.as_ref().or(self.rest.as_ref()).filter(|_| call.far) {
             let [from, to] = part.channels;
-            call.meet(call.channels / to * from * part.window.source.bytes());
+            call.check_reads(call.channels / to * from * part.window.source.bytes());
         }
         let group = self.whole.as_ref().map_or(usize::MAX, Part::group);
         let [whole, _] = Channels::parted(call.channels, self.again, group);
@@ -355,7 +355,7 @@ impl Part {
             (_, Some(side)) => side,
         };
         let place = |elem: Elem, columns: usize, farthest: usize| {
-            self.check_near(side, elem);
+            self.check_contiguous(side, elem);
             Written::from(side.buf).at("places", side.at, self.reach(call, side, (columns, elem.bytes(), farthest)))
         };
         let at = match self.other {
@@ -372,7 +372,7 @@ impl Part {
     }
 
     /// Whether the vectors of a group are contiguous.
-    fn check_near(&self, side: &Side<'_>, elem: Elem) {
+    fn check_contiguous(&self, side: &Side<'_>, elem: Elem) {
         assert!(self.window.vectors == 1 || side.vector == self.lanes * elem.bytes(), "vectors that lie apart: {side:?}");
     }
 
@@ -382,7 +382,7 @@ impl Part {
         let last = group - self.lanes;
         let part = window.masked && (last == 0 || (last..=group).contains(&call.channels));
         assert!(part || call.channels.is_multiple_of(group), "{} channels are not whole groups of {group}", call.channels);
-        self.check_near(&call.source, window.source);
+        self.check_contiguous(&call.source, window.source);
         let (groups, source_channels) = (call.channels.div_ceil(group), call.channels / to * from);
         let span = self.span.filter(|_| !table.lines.is_empty());
         let source = span.map_or(std::ptr::null(), |span| {
@@ -444,14 +444,14 @@ pub struct GradientCall<'a> {
 
 impl GradientCall<'_> {
     /// Reads ahead what the strips read: of the source only the lines of the window that the row before has not read.
-    fn meet(&self, strips: usize, lines: usize, sizes: [usize; 2]) {
+    fn check_reads(&self, strips: usize, lines: usize, sizes: [usize; 2]) {
         let [(x, x_at, source), (y, y_at, gradient)] = self.operands;
         let new = (source.row / source.line.max(1)).clamp(1, lines);
         let [x_pixel, y_pixel] = sizes.map(|size| self.channels * size);
         for line in lines - new..lines {
-            meet(x, x_at + line * source.line, [source.column, strips * source.strip], x_pixel);
+            check_reads(x, x_at + line * source.line, [source.column, strips * source.strip], x_pixel);
         }
-        meet(y, y_at, [gradient.column, strips * gradient.strip], y_pixel);
+        check_reads(y, y_at, [gradient.column, strips * gradient.strip], y_pixel);
     }
 }
 
@@ -480,7 +480,7 @@ impl Gradient {
             return;
         }
         if call.far {
-            call.meet(self.strips, usize::from(self.key.lines).max(1), self.key.types.map(|t| t.bytes()));
+            call.check_reads(self.strips, usize::from(self.key.lines).max(1), self.key.types.map(|t| t.bytes()));
         }
         let args = self.checked(call);
         // SAFETY: the kernel reads source and gradient and adds to sums no farther than was checked.

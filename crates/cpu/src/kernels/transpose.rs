@@ -191,7 +191,7 @@ impl Squares {
         let left = long - full * lanes;
         let (from_step, to_step) = if by_rows { (sizes[0], to_row) } else { (t.from.row, sizes[1]) };
         let (from_next, to_next) = if by_rows { (t.from.row, sizes[1]) } else { (sizes[0], to_row) };
-        let ahead = if last { 0 } else { lanes };
+        let distance = if last { 0 } else { lanes };
         let same = |i: usize| self.kernel.factors[i] == Factor::Same;
         let factor = |i: usize| {
             let skipped = if same(i) || rows == 0 { 0 } else { corner[0] * WORD };
@@ -204,8 +204,8 @@ impl Squares {
             to: corners.to.wrapping_add(offset([corner[1], corner[0]], to_row, sizes[1])),
             to_row,
             to_square: lanes * to_step,
-            from_ahead: ahead * from_next,
-            to_ahead: ahead * to_next,
+            from_ahead: distance * from_next,
+            to_ahead: distance * to_next,
             full,
             partial: left.div_ceil(lanes),
             rows: if by_rows { rows } else { left },

@@ -20,13 +20,13 @@ struct Copies {
     /// Types of the factors and of their copies.
     types: [DataType; 2],
     /// Whether copies of the weights keep the weights' layout, if a row takes that.
-    weights_lie: bool,
+    weights_in_place: bool,
     /// Multiply-adds in the time that it takes to copy an element of a factor, and in the time of what does not depend on sizes.
     each: f64,
     once: f64,
 }
-const ROUNDED: Copies = Copies { types: [DataType::F32, DataType::Bf16], weights_lie: false, each: 20.0, once: 200_000.0 };
-const WIDENED: Copies = Copies { types: [DataType::F16, DataType::F32], weights_lie: true, each: 40.0, once: 250_000.0 };
+const ROUNDED: Copies = Copies { types: [DataType::F32, DataType::Bf16], weights_in_place: false, each: 20.0, once: 200_000.0 };
+const WIDENED: Copies = Copies { types: [DataType::F16, DataType::F32], weights_in_place: true, each: 40.0, once: 250_000.0 };
 /// Multiply-adds of f32 a cycle with two vectors of 512 bits.
 const TWO_VECTORS: f64 = 32.0;
 
@@ -78,10 +78,10 @@ fn on_copies(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], 
         return Err(Skip::Shape("few products of every element, which is sooner multiplied than copied"));
     }
     let none = || Skip::Layout("of the operands, nor any that they could be copied to".into());
-    let attempt = |lies: bool| {
+    let attempt = |in_place: bool| {
         let mut other = problem.clone();
         for (arg, tensor) in &factors {
-            let layout = if lies && (*arg != Arg::WEIGHTS || copies.weights_lie) {
+            let layout = if in_place && (*arg != Arg::WEIGHTS || copies.weights_in_place) {
                 tensor.layout.clone()
             } else {
                 Tensor::any(*tensor.dims(), to).layout

@@ -1,7 +1,7 @@
 //! What the rows of products (matmul, inner product, convolution) share when they plan and bind arguments.
 
 use crate::kernels::access::{Axis, Pos, View, for_each};
-use crate::kernels::dot::pack::{Source, closer};
+use crate::kernels::dot::pack::{Source, has_smaller_stride};
 use crate::kernels::dot::panel_width;
 use crate::kernels::multiversion::Body;
 use crate::{CpuTarget, Isa};
@@ -227,15 +227,15 @@ struct Pixels {
     count: usize,
     step: usize,
     block: usize,
-    near: usize,
+    channel_step: usize,
 }
 
 /// Adds a line of pixels from `pos` on to the sums of their channels.
 fn channel_rows(dst: &View<'_>, pos: &Pos, line: Pixels, mut total: &mut [f64]) {
-    let Pixels { count, step, block, near } = line;
+    let Pixels { count, step, block, channel_step } = line;
     let (mut pos, mut rows) = (*pos, [0.0f32; PIXELS_PER_PARTIAL_SUM * REGISTER_CHANNELS]);
     while !total.is_empty() {
-        let wide = near == 1 && matches!(dst.dtype(), DataType::F32 | DataType::Bf16);
+        let wide = channel_step == 1 && matches!(dst.dtype(), DataType::F32 | DataType::Bf16);
         let most = if wide { MAX_TASK_CHANNELS } else { REGISTER_CHANNELS };
         let channels = (block - pos[1] as usize % block).min(total.len()).min(most);
         let (now, rest) = std::mem::take(&mut total).split_at_mut(channels);
@@ -257,8 +257,8 @@ fn channel_rows(dst: &View<'_>, pos: &Pos, line: Pixels, mut total: &mut [f64]) 
         for start in (0..count).step_by(PIXELS_PER_PARTIAL_SUM) {
             let rows = &mut rows[..PIXELS_PER_PARTIAL_SUM.min(count - start) * channels];
             // Contiguous pixels are one run.
-            let each = if near == 1 && step == channels { rows.len() } else { channels };
-            rows.chunks_exact_mut(each).enumerate().for_each(|(i, row)| dst.read_run(first + (start + i) * step, near, row));
+            let each = if channel_step == 1 && step == channels { rows.len() } else { channels };
+            rows.chunks_exact_mut(each).enumerate().for_each(|(i, row)| dst.read_run(first + (start + i) * step, channel_step, row));
             dst.simd().run(AddRows { rows: &*rows, total: &mut *now });
         }
         (pos[1], total) = (pos[1] + channels as i64, rest);
@@ -343,7 +343,7 @@ fn channel_sums(dst: &View<'_>, bias: &View<'_>, (first, most): (usize, usize)) 
     let mut line = [0.0f32; 256];
     let last = dims.len() - 1;
     let (channel, across) = (Axis::new(&[1], dims), Axis::new(&[last], dims));
-    let by_channel = last == 1 || !closer(dst, &across, &channel);
+    let by_channel = last == 1 || !has_smaller_stride(dst, &across, &channel);
     let mut high = *dims;
     high[1] = 1;
     // The dimension that lines run along: the width, or images if there is only one pixel.
@@ -351,8 +351,8 @@ fn channel_sums(dst: &View<'_>, bias: &View<'_>, (first, most): (usize, usize)) 
     let mut inner = dst.blocking().inner.iter();
     let (count, step) = (dims[along] as usize, dst.blocking().strides[along] as usize);
     let pixels = match (inner.next(), inner.next()) {
-        (None, None) => Some(Pixels { count, step, block: usize::MAX, near: dst.blocking().strides[1] as usize }),
-        (Some((1, block)), None) => Some(Pixels { count, step, block: block as usize, near: 1 }),
+        (None, None) => Some(Pixels { count, step, block: usize::MAX, channel_step: dst.blocking().strides[1] as usize }),
+        (Some((1, block)), None) => Some(Pixels { count, step, block: block as usize, channel_step: 1 }),
         _ => None,
     };
     if pixels.is_some() || !by_channel {

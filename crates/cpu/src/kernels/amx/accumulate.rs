@@ -3,7 +3,7 @@
 
 use super::block::{Block, Call, Held, Registers};
 use super::{MAX_EXTRA_K_BLOCKS, ROWS, Round};
-use crate::kernels::tile::{Ahead, Product};
+use crate::kernels::tile::{Prefetch, Product};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Reuse;
 use oxidnn_jit::kernels::dot::Start;
@@ -106,8 +106,8 @@ impl Accumulate {
                         a_line: 0,
                         sums: &mut sums[first * row..],
                         sums_row: row,
-                        ahead: Ahead::default(),
-                        ahead_line: 0,
+                        prefetch: Prefetch::default(),
+                        prefetch_line: 0,
                     },
                 );
             }

@@ -2,7 +2,7 @@
 //! is called.
 
 use crate::kernels::code;
-use crate::kernels::tile::Ahead;
+use crate::kernels::tile::Prefetch;
 use oxidnn_jit::ir::TileProduct;
 use oxidnn_jit::kernels::dot::Start;
 use oxidnn_jit::kernels::gather::{self, Gather};
@@ -115,8 +115,8 @@ pub(super) struct Call<'a> {
     pub(super) sums: &'a mut [f32],
     pub(super) sums_row: usize,
     /// The prefetch, and its distance from one repetition to the next.
-    pub(super) ahead: Ahead,
-    pub(super) ahead_line: usize,
+    pub(super) prefetch: Prefetch,
+    pub(super) prefetch_line: usize,
 }
 
 /// Whether `len` bytes from `address` on are among the `all` bytes from `first` on.
@@ -171,8 +171,8 @@ pub(super) fn arguments(kernel: &Tiles, held: &Held<'_>, shape: Shape, call: &mu
         sums_row: call.sums_row * 4,
         sums_lower: shape.rows[0] * call.sums_row * 4,
         // Without prefetch, an address that is near anyway: a failing address translation would take long.
-        ahead: if call.ahead.step == 0 { call.taps.as_ptr().addr() } else { call.ahead.at },
-        ahead_step: call.ahead.step,
+        ahead: if call.prefetch.step == 0 { call.taps.as_ptr().addr() } else { call.prefetch.at },
+        ahead_step: call.prefetch.step,
     }
 }
 

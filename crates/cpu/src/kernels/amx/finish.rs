@@ -90,7 +90,7 @@ pub(super) struct Finish {
     pub(super) masked: bool,
     /// Whether lines of the destination are prefetched before the products whose sums are written there.
     pub(super) asks: bool,
-    /// Whether non-finite sums are noted, see [`Pipeline::met_other`].
+    /// Whether non-finite sums are noted, see [`Pipeline::found_non_finite`].
     pub(super) watches: bool,
 }
 
@@ -362,7 +362,7 @@ impl<'p> Pipeline<'p> {
     }
 
     /// Whether kernels that watch have found a non-finite sum.
-    pub(super) fn met_other(&self) -> bool {
+    pub(super) fn found_non_finite(&self) -> bool {
         (0..LINES).any(|i| self.left.get::<f32>(WATCH / 4 + i) != 0.0)
     }
 
@@ -415,7 +415,7 @@ impl<'p> Pipeline<'p> {
             // are in `left`.
             unsafe { kernel.entry.call(&self.args) }
             self.args.tiles.a_from += call.a_line;
-            self.args.tiles.ahead = self.args.tiles.ahead.wrapping_add(call.ahead_line);
+            self.args.tiles.ahead = self.args.tiles.ahead.wrapping_add(call.prefetch_line);
         }
     }
 

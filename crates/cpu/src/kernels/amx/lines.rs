@@ -9,29 +9,29 @@ use std::ops::Range;
 /// Where the operands of a product are, and where its results go, by 16 rows; see `nest::Rows`.
 pub trait Lines: Sync {
     /// A place among the rows of a unit.
-    type Walk;
+    type Cursor;
 
     /// The place of `row`.
-    fn walk(&self, unit: usize, row: usize) -> Self::Walk;
+    fn cursor(&self, unit: usize, row: usize) -> Self::Cursor;
 
     /// Moves behind the next rows, as many as `half` has, and gives their addresses under every tap and in the destination. Both halves of
     /// a tile have the same taps.
-    fn lines(&self, walk: &mut Self::Walk, half: &mut Half<'_>);
+    fn lines(&self, cursor: &mut Self::Cursor, half: &mut Half<'_>);
 
     /// How the next tiles of this many rows are arranged.
-    fn run(&self, _walk: &Self::Walk, _rows: usize) -> Run {
+    fn run(&self, _cursor: &Self::Cursor, _rows: usize) -> Run {
         Run::ONE
     }
 
     /// Moves behind the next rows of a listed run, at most 16, and gives the addresses of their results; `nowhere` for unwanted ones.
-    fn places(&self, _walk: &mut Self::Walk, _nowhere: usize, _to: &mut [usize]) {}
+    fn places(&self, _cursor: &mut Self::Cursor, _nowhere: usize, _to: &mut [usize]) {}
 
     /// Moves behind `rows` rows of a run.
-    fn skip(&self, _walk: &mut Self::Walk, _rows: usize) {}
+    fn skip(&self, _cursor: &mut Self::Cursor, _rows: usize) {}
 
     /// Calls `tap` for the taps of the next row that are not on padding, with the byte offset of their lines of `B` in a panel, the address
     /// of the row, and the range of the tap's steps. Called only for rows of halves that are [padded](Half::padded).
-    fn inside(&self, _walk: &mut Self::Walk, _tap: &mut dyn FnMut(usize, usize, Range<usize>)) {}
+    fn inside(&self, _cursor: &mut Self::Cursor, _tap: &mut dyn FnMut(usize, usize, Range<usize>)) {}
 
     /// Writes the initial sums of a block; called only if the shape has such.
     fn begin(&self, _block: Block<'_>) {}

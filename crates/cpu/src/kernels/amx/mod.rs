@@ -20,7 +20,7 @@ mod lines;
 use super::nest::{self, Block as Sums, Nest, Operands, Packed, Part, Right, Rows, Shape};
 use super::scratch::{for_workers, lend};
 use super::tile::wide::Wide;
-use super::tile::{Ahead, Call as TailCall, Panels, Product, Start};
+use super::tile::{Call as TailCall, Panels, Prefetch, Product, Start};
 use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::{Core, KBlock};
@@ -176,7 +176,7 @@ pub fn check(product: Product) -> Result<(), Skip> {
 }
 
 /// Whether all tiles of lines of `line` rows have the same number of rows, so that several lines can be one call.
-pub fn are_alike(line: usize) -> bool {
+pub fn has_equal_tiles(line: usize) -> bool {
     let stretch = Stretch::new((0, 0), 2 * line, line);
     stretch.each.is_none() || stretch.pieces == 2
 }
@@ -272,7 +272,7 @@ impl Stretch {
     }
 
     /// Number of tiles, from `tile` on, with equally many rows.
-    fn alike(&self, tile: usize) -> usize {
+    fn equal_tiles(&self, tile: usize) -> usize {
         let (here, whole) = (tile - self.first_tile, self.all / 2);
         let last = (2 * here / self.pieces + 1) * self.pieces - 1;
         match self.each {
@@ -629,13 +629,13 @@ impl<W: Lines> Task<'_, '_, W> {
         let columns = self.panels.start * drive.shape.panel..drive.shape.columns.min(self.panels.end * drive.shape.panel);
         self.begin(columns.clone(), sums, spare);
         for (index, part) in drive.shape.parts.iter().enumerate() {
-            let mut walk = self.on.work.walk(self.unit, first);
+            let mut cursor = self.on.work.cursor(self.unit, first);
             let group = self.group(part, packed);
             let (mut tile, mut to) = (self.tiles.start, [0; LISTED * ROWS]);
             while tile < self.tiles.end {
                 let (row, rows) = drive.tile(tile);
                 let all = rows[0] + rows[1];
-                let lie = self.on.work.run(&walk, all);
+                let tile_run = self.on.work.run(&cursor, all);
                 let (mut count, mut padded, mut gathers) = (0, false, false);
                 for (i, n) in rows.into_iter().enumerate().filter(|(_, n)| *n > 0) {
                     // Further elements are overwritten, or not used.
@@ -656,7 +656,7 @@ impl<W: Lines> Task<'_, '_, W> {
                         count: 0,
                         gathered: &mut *gathered,
                     };
-                    self.on.work.lines(&mut walk, &mut half);
+                    self.on.work.lines(&mut cursor, &mut half);
                     count = half.count;
                     padded |= half.padded && !drive.shape.product.is_whole();
                     gathers |= half.is_gathered;
@@ -665,20 +665,20 @@ impl<W: Lines> Task<'_, '_, W> {
                 padded &= !watched;
                 let mut repeats = (1, 1, [0; 2]);
                 if !(gathers || padded || count == 0) {
-                    repeats = self.repeats((tile, rows), part, &taps[..count * TAP], &lie);
-                    match lie.listed {
-                        true => self.list(&mut walk, (rows, nowhere), &mut to[all..repeats.0 * all]),
-                        false => self.on.work.skip(&mut walk, (repeats.0 * repeats.1 - 1) * all),
+                    repeats = self.repeats((tile, rows), part, &taps[..count * TAP], &tile_run);
+                    match tile_run.listed {
+                        true => self.list(&mut cursor, (rows, nowhere), &mut to[all..repeats.0 * all]),
+                        false => self.on.work.skip(&mut cursor, (repeats.0 * repeats.1 - 1) * all),
                     }
                 }
                 let (run, lines, line_bytes) = repeats;
                 end = row + run * lines * all;
-                let to = &to[..if lie.listed { run * all } else { all }];
+                let to = &to[..if tile_run.listed { run * all } else { all }];
                 let at = At {
                     tile,
                     rows,
                     run,
-                    bytes: lie.bytes,
+                    bytes: tile_run.bytes,
                     lines,
                     line_bytes,
                     taps: &taps[..count * TAP],
@@ -707,7 +707,7 @@ impl<W: Lines> Task<'_, '_, W> {
         }
         if let Some(pipeline) = &mut pipeline {
             pipeline.flush();
-            return watched && doubtful && pipeline.met_other();
+            return watched && doubtful && pipeline.found_non_finite();
         }
         drop(held);
         self.on.work.store(Sums { unit: self.unit, rows: first..end, columns, sums, spare, step: drive.sums_row() });
@@ -725,41 +725,41 @@ impl<W: Lines> Task<'_, '_, W> {
 
     /// The number of tiles that a call computes, of which the first has the taps `taps`: the tiles of a run, the number of lines, and bytes
     /// from one line to the next.
-    fn repeats(&self, (tile, rows): (usize, [usize; 2]), part: &Part, taps: &[usize], lie: &Run) -> (usize, usize, [usize; 2]) {
+    fn repeats(&self, (tile, rows): (usize, [usize; 2]), part: &Part, taps: &[usize], tile_run: &Run) -> (usize, usize, [usize; 2]) {
         let rounds = self.drive.rounds.iter().any(|rounds| rounds.len() > 1);
-        let most = match (rounds, lie.listed) {
+        let most = match (rounds, tile_run.listed) {
             (true, _) => self.drive.batch(),
             (_, true) => LISTED,
             _ => usize::MAX,
         };
-        let within = self.run_within(part, taps, rows, (0, lie.bytes[0]));
-        let run = self.run_of(tile, most.min(lie.tiles).min(within));
-        let (lines, line_bytes) = if rounds { (1, [0; 2]) } else { self.lines_of(tile, rows, run, lie) };
-        let within = self.run_within(part, taps, rows, ((run - 1) * lie.bytes[0], line_bytes[0]));
+        let within = self.run_within(part, taps, rows, (0, tile_run.bytes[0]));
+        let run = self.run_of(tile, most.min(tile_run.tiles).min(within));
+        let (lines, line_bytes) = if rounds { (1, [0; 2]) } else { self.lines_of(tile, rows, run, tile_run) };
+        let within = self.run_within(part, taps, rows, ((run - 1) * tile_run.bytes[0], line_bytes[0]));
         (run, lines.min(within), line_bytes)
     }
 
     /// The result addresses of the tiles that follow a described one and have the same rows.
-    fn list(&self, walk: &mut W::Walk, (rows, nowhere): ([usize; 2], usize), to: &mut [usize]) {
+    fn list(&self, cursor: &mut W::Cursor, (rows, nowhere): ([usize; 2], usize), to: &mut [usize]) {
         let mut to = to;
         while !to.is_empty() {
             for rows in rows {
                 let (half, rest) = to.split_at_mut(rows);
-                self.on.work.places(walk, nowhere, half);
+                self.on.work.places(cursor, nowhere, half);
                 to = rest;
             }
         }
     }
 
     /// How many times a run of tiles is repeated in further lines, and bytes from one time to the next.
-    fn lines_of(&self, tile: usize, rows: [usize; 2], run: usize, lie: &Run) -> (usize, [usize; 2]) {
+    fn lines_of(&self, tile: usize, rows: [usize; 2], run: usize, tile_run: &Run) -> (usize, [usize; 2]) {
         let all = run * (rows[0] + rows[1]);
-        if lie.line == 0 || self.drive.shape.carries() || self.drive.shape.tail.is_none() || !all.is_multiple_of(lie.line) {
+        if tile_run.line == 0 || self.drive.shape.carries() || self.drive.shape.tail.is_none() || !all.is_multiple_of(tile_run.line) {
             return (1, [0; 2]);
         }
-        let each = all / lie.line;
-        let lines = self.run_of(tile, run * (lie.lines / each)) / run;
-        (lines.max(1), lie.line_bytes.map(|bytes| bytes * each))
+        let each = all / tile_run.line;
+        let lines = self.run_of(tile, run * (tile_run.lines / each)) / run;
+        (lines.max(1), tile_run.line_bytes.map(|bytes| bytes * each))
     }
 
     /// How many tiles, `tile` bytes apart, end inside the source if the first, with the taps `taps`, is moved by `before` bytes: partial
@@ -776,7 +776,7 @@ impl<W: Lines> Task<'_, '_, W> {
 
     /// Number of tiles from `tile` on, at most `most`, with equally many rows.
     fn run_of(&self, tile: usize, most: usize) -> usize {
-        self.drive.stretch(tile).alike(tile).min(most).min(self.tiles.end - tile)
+        self.drive.stretch(tile).equal_tiles(tile).min(most).min(self.tiles.end - tile)
     }
 
     /// The pipeline, if there is an epilogue in registers.
@@ -803,7 +803,7 @@ impl<W: Lines> Task<'_, '_, W> {
     {
         let (drive, width, before) = (self.drive, self.drive.shape.panel, panels.start - self.panels.start);
         let is_first = before == 0 && round.before == 0;
-        let (ahead, ahead_line) = if is_first { self.ahead(at, round.blocks) } else { (Ahead::default(), 0) };
+        let (prefetch, prefetch_line) = if is_first { self.prefetch(at, round.blocks) } else { (Prefetch::default(), 0) };
         Call {
             taps: at.taps,
             blocks: round.blocks,
@@ -820,8 +820,8 @@ impl<W: Lines> Task<'_, '_, W> {
             a_line: at.line_bytes[0],
             sums: sums.get_mut(before * width..).unwrap_or_default(),
             sums_row: drive.sums_row(),
-            ahead,
-            ahead_line,
+            prefetch,
+            prefetch_line,
         }
     }
 
@@ -887,8 +887,8 @@ impl<W: Lines> Task<'_, '_, W> {
                 continue;
             }
             line.fill(0.0);
-            let mut walk = on.work.walk(self.unit, row);
-            on.work.inside(&mut walk, &mut |b, address, steps| {
+            let mut cursor = on.work.cursor(self.unit, row);
+            on.work.inside(&mut cursor, &mut |b, address, steps| {
                 let from = address.wrapping_sub(on.a.as_ptr().addr());
                 for part in drive.shape.parts.iter().filter(|part| part.takes(b)) {
                     let steps = steps.start.max(part.first)..steps.end.min(part.first + part.all_steps());
@@ -904,8 +904,8 @@ impl<W: Lines> Task<'_, '_, W> {
     /// The prefetch of a tile with `blocks` blocks of every tap: the next group's panels, evenly over all tiles of the task, or the rows of
     /// the next tile; and bytes from there to the prefetch of the tiles of the next line. With several K blocks both are in many pieces,
     /// and nothing is prefetched.
-    fn ahead(&self, at: &At<'_>, blocks: usize) -> (Ahead, usize) {
-        let (drive, on, nothing) = (self.drive, self.on, (Ahead::default(), 0));
+    fn prefetch(&self, at: &At<'_>, blocks: usize) -> (Prefetch, usize) {
+        let (drive, on, nothing) = (self.drive, self.on, (Prefetch::default(), 0));
         let &[_, first, distance, ..] = at.taps else { return nothing };
         if !drive.far {
             return nothing;
@@ -917,7 +917,7 @@ impl<W: Lines> Task<'_, '_, W> {
             let part = &drive.shape.parts[at.part];
             let panel = part.taps * part.all_steps() * drive.shape.panel * 4;
             let first = on.b.as_ptr().addr().wrapping_add(at.group.at + at.taps[0] + panel.max(MIN_PREFETCH_BYTES));
-            return (Ahead { at: first, step: (panel / each).min(tiles::AHEAD), panel: 0 }, 0);
+            return (Prefetch { at: first, step: (panel / each).min(tiles::AHEAD), panel: 0 }, 0);
         }
         if drive.shape.parts.len() > 1 {
             return nothing;
@@ -927,11 +927,11 @@ impl<W: Lines> Task<'_, '_, W> {
             let step = next.div_ceil(self.tiles.len() * all).min(tiles::AHEAD);
             let before = (at.tile - self.tiles.start) * all * step;
             let first = on.b.as_ptr().addr().wrapping_add(self.b_at + self.panels.end * on.b_panel + before);
-            return (Ahead { at: first, step, panel: 0 }, at.run * all * step);
+            return (Prefetch { at: first, step, panel: 0 }, at.run * all * step);
         }
         let bytes = (at.rows[0] + at.rows[1]) * distance;
         let step = bytes.div_ceil(all).min(tiles::AHEAD);
         let is_next = at.tile + 1 < self.tiles.end && first.wrapping_sub(on.a.as_ptr().addr()) < on.a.len();
-        if is_next { (Ahead { at: first.wrapping_add(bytes), step, panel: 0 }, at.line_bytes[0]) } else { nothing }
+        if is_next { (Prefetch { at: first.wrapping_add(bytes), step, panel: 0 }, at.line_bytes[0]) } else { nothing }
     }
 }

@@ -21,7 +21,7 @@ fn shape(rows: &[usize], columns: usize, steps: usize) -> Shape {
         product: Product::Bf16,
         right: Right::Panels,
         a_step: Stride::Fixed(4),
-        beside: 0,
+        joint_row_bytes: 0,
         begins: false,
         padded: false,
         tail: None,
@@ -109,12 +109,12 @@ fn tiles_that_are_alike_have_as_many_rows() {
     for (lines, line) in [(1, 343), (9, 112), (9, 57), (5, 80), (7, 33), (4, 14), (3, 48), (1, 1), (6, 230), (5, 7)] {
         let drive = Drive::new((Isa::AMX, TileProduct::Bf16), shape(&[lines * line], 64, 16), &[line], &target(1));
         for tile in 0..drive.all {
-            let alike = drive.stretch(tile).alike(tile);
-            assert!((1..=drive.all - tile).contains(&alike), "{line}");
-            assert!((tile..tile + alike).all(|next| drive.tile(next).1 == drive.tile(tile).1), "{line}");
+            let equal_tiles = drive.stretch(tile).equal_tiles(tile);
+            assert!((1..=drive.all - tile).contains(&equal_tiles), "{line}");
+            assert!((tile..tile + equal_tiles).all(|next| drive.tile(next).1 == drive.tile(tile).1), "{line}");
         }
     }
-    assert_eq!([112, 48, 80, 57, 29].map(are_alike), [true, true, true, false, true]);
+    assert_eq!([112, 48, 80, 57, 29].map(has_equal_tiles), [true, true, true, false, true]);
     assert_eq!([112, 48, 80].map(|line| Stretch::new((0, 0), 9 * line, line).pieces), [8, 4, 5]);
 }
 

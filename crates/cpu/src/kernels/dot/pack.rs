@@ -100,7 +100,7 @@ pub struct Span<'a> {
 }
 
 /// Whether the elements of `view` have a smaller stride along `a` than along `b`.
-pub fn closer(view: &View<'_>, a: &Axis, b: &Axis) -> bool {
+pub fn has_smaller_stride(view: &View<'_>, a: &Axis, b: &Axis) -> bool {
     let distance = |a: &Axis| match a.stride(view) {
         Some(s) => s.max(1),
         None if view.blocking().inner.iter().last().is_some_and(|b| b.0 == a.fastest()) => 1,
@@ -116,7 +116,7 @@ pub fn lines(source: &Source<'_>, pos: &Pos, lines: Span<'_>, along: Span<'_>, o
 
 /// Rows: `out[i * step + k]` is the element at row `i`, K index `k`.
 pub fn rows(source: &Source<'_>, pos: &Pos, rows: Span<'_>, depth: Span<'_>, out: &mut [f32], step: usize) {
-    if closer(&source.view, rows.axis, depth.axis) {
+    if has_smaller_stride(&source.view, rows.axis, depth.axis) {
         transfer(source, pos, depth, rows, out, (1, step));
     } else {
         transfer(source, pos, rows, depth, out, (step, 1));
@@ -126,7 +126,7 @@ pub fn rows(source: &Source<'_>, pos: &Pos, rows: Span<'_>, depth: Span<'_>, out
 /// Panels: `out[j / width * depth.count * width + k * width + j % width]` is the element at K index `k`, column `j`; the last panel is
 /// zero-padded.
 pub fn panels(source: &Source<'_>, pos: &Pos, columns: Span<'_>, depth: Span<'_>, out: &mut [f32], width: usize) {
-    let by_depth = closer(&source.view, depth.axis, columns.axis);
+    let by_depth = has_smaller_stride(&source.view, depth.axis, columns.axis);
     for (j, panel) in (0..columns.count).step_by(width).zip(out.chunks_mut((depth.count * width).max(1))) {
         let columns = Span { first: columns.first + j, count: width.min(columns.count - j), ..columns };
         if columns.count < width {

@@ -181,7 +181,7 @@ impl Product<'_> {
         in_place().unwrap_or_else(|| {
             let rows = Span { axis: outer, first: at.m.start, count: at.m.len() };
             let span = Span { axis, first: k, count: depth };
-            let columns = columns && pack::closer(&source.view, outer, axis);
+            let columns = columns && pack::has_smaller_stride(&source.view, outer, axis);
             let step = if columns { rows.count } else { depth + SKEW };
             if columns {
                 pack::lines(source, &at.a, span, rows, scratch, step);

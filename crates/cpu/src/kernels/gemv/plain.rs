@@ -51,7 +51,7 @@ struct From<'f> {
 }
 
 /// Buffers in L1.
-struct Near {
+struct Buffers {
     raw: [u8; BLOCK_ELEMENTS],
     numbers: [f32; BLOCK_ELEMENTS],
     pairs: [f32; BLOCK_ELEMENTS / 2],
@@ -76,7 +76,7 @@ impl Plain {
     pub(super) fn panels(&self, simd: Simd, b: Buf, factors: &Factors<'_>, panels: Packed, to: &mut [f32]) {
         let Packed { at: start, depth, columns } = panels;
         let each = self.form().panel(depth.len()) / 4;
-        let mut near = Near { raw: [0; BLOCK_ELEMENTS], numbers: [0.0; BLOCK_ELEMENTS], pairs: [0.0; BLOCK_ELEMENTS / 2] };
+        let mut buffers = Buffers { raw: [0; BLOCK_ELEMENTS], numbers: [0.0; BLOCK_ELEMENTS], pairs: [0.0; BLOCK_ELEMENTS / 2] };
         for (first, to) in columns.clone().step_by(self.width).zip(to.chunks_exact_mut(each.max(1))) {
             let columns = first..columns.end.min(first + self.width);
             let mut at = depth.start;
@@ -84,15 +84,15 @@ impl Plain {
                 let end = depth.end.min(at + K_BLOCK).min((at / self.group + 1).saturating_mul(self.group));
                 let lines = &mut to[(at - depth.start) / self.form().together * self.width..];
                 let from = From { simd, b, start, factors };
-                self.block(&from, Block { depth: at..end, columns: columns.clone() }, &mut near, lines);
+                self.block(&from, Block { depth: at..end, columns: columns.clone() }, &mut buffers, lines);
                 at = end;
             }
         }
     }
 
     /// Writes the lines of a block, which is within one group.
-    fn block(&self, from: &From<'_>, block: Block, near: &mut Near, to: &mut [f32]) {
-        let (Block { depth, columns }, Near { raw, numbers, pairs }) = (block, near);
+    fn block(&self, from: &From<'_>, block: Block, buffers: &mut Buffers, to: &mut [f32]) {
+        let (Block { depth, columns }, Buffers { raw, numbers, pairs }) = (block, buffers);
         let (simd, stored, [scale, zero]) = (from.simd, self.weights.stored, from.factors);
         let bits = stored.bits();
         // Contiguous runs of elements: columns of the block, or rows of it; they are `pitch` elements apart after reading.

@@ -27,14 +27,14 @@ impl Order {
     }
 
     /// Whether rows are stored one after the other: for weights by columns whose words have one part. Otherwise rows are interleaved.
-    fn is_apart(&self) -> bool {
+    fn is_row_major(&self) -> bool {
         self.columns && self.decode.parts() == 1
     }
 
     /// Words of `depth` elements (of one row if rows are not interleaved); `depth` must be whole words of weights, and for columns whole
     /// vectors of these.
     pub(super) fn words(&self, depth: usize) -> usize {
-        let rows = if self.is_apart() { 1 } else { self.rows };
+        let rows = if self.is_row_major() { 1 } else { self.rows };
         if self.decode.pairs { depth / 2 * rows } else { depth * rows }
     }
 
@@ -50,7 +50,7 @@ impl Order {
 
     /// Chunks of all rows.
     pub(super) fn chunks(&self) -> usize {
-        self.length() * if self.is_apart() { self.rows } else { 1 }
+        self.length() * if self.is_row_major() { self.rows } else { 1 }
     }
 
     /// Words of a row, if rows are not interleaved.
@@ -71,9 +71,9 @@ impl Order {
 
     /// Writes chunk `index` of the source at `pos`.
     pub(super) fn arrange(&self, source: &Source<'_>, axes: (&Axis, &Axis), pos: &Pos, index: usize, out: &mut [f32]) {
-        if self.is_apart() && self.rows > 1 {
-            let (alone, row) = (Order { rows: 1, ..*self }, axes.0.at(pos, index / self.length()));
-            return alone.arrange(source, axes, &row, index % self.length(), out);
+        if self.is_row_major() && self.rows > 1 {
+            let (single, row) = (Order { rows: 1, ..*self }, axes.0.at(pos, index / self.length()));
+            return single.arrange(source, axes, &row, index % self.length(), out);
         }
         let count = CHUNK.min(self.depth - index * CHUNK);
         let read = |row: usize, line: &mut [f32]| source.read(axes.1, &axes.0.at(pos, row), index * CHUNK, &mut line[..count]);

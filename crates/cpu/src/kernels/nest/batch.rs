@@ -3,7 +3,7 @@
 
 use super::{Factors, Nest, Operands, Ready, Rows};
 use crate::kernels::scratch::lend;
-use crate::kernels::tile::{Ahead, Call, List, Panels};
+use crate::kernels::tile::{Call, List, Panels, Prefetch};
 use oxidnn_runtime::Buf;
 use std::ops::Range;
 
@@ -63,14 +63,14 @@ impl Ready {
         for (row, rows, tiles) in nest.even(&(0..nest.all)).into_iter().filter(|run| !run.2.is_empty()) {
             let mut list = List::new(&mut words, rows);
             for unit in units.clone() {
-                let (mut walk, mut left) = (on.work.walk(unit, row), tiles.len());
+                let (mut cursor, mut left) = (on.work.cursor(unit, row), tiles.len());
                 list.put_behind(place(unit));
                 while left > 0 {
                     if !list.has_room(1) {
                         self.all_panels(&list, b, units.start, on);
                         list.restart(rows);
                     }
-                    left -= on.work.strip(&mut walk, 0, left, &mut list);
+                    left -= on.work.strip(&mut cursor, 0, left, &mut list);
                 }
             }
             self.all_panels(&list, b, units.start, on);
@@ -102,7 +102,7 @@ impl Ready {
                 tail: on.tail.map(|(args, _)| args),
                 sums: &mut [],
                 sums_row: 0,
-                ahead: Ahead::default(),
+                prefetch: Prefetch::default(),
             });
         }
     }

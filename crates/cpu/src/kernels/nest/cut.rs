@@ -27,8 +27,8 @@ const MIN_TASK_TILES: usize = 4;
 const MIN_TASK_TILES_BEYOND_L2: usize = 24;
 /// Fewest tiles of a block of rows if units are side by side, and the steps of all its tiles from which on the time to find blocks does not
 /// matter.
-const MIN_BLOCK_TILES_BATCHED: usize = 4;
-const MIN_BLOCK_STEPS_BATCHED: usize = 256;
+const MIN_BLOCK_TILES_INTERLEAVED: usize = 4;
+const MIN_BLOCK_STEPS_INTERLEAVED: usize = 256;
 
 /// The product to cut.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ pub(super) struct Line<'s> {
     /// Bytes of `A` that all rows use together.
     pub(super) source: usize,
     /// Bytes of a row of all units in both operands, if these are side by side; else 0.
-    pub(super) beside: usize,
+    pub(super) joint_row_bytes: usize,
     pub(super) parts: &'s [Part],
     pub(super) workers: usize,
     /// Bytes of the panels of a K block that stay in L2.
@@ -134,12 +134,12 @@ impl Line<'_> {
     }
 
     /// Tiles of a block of rows if units are interleaved by blocks; `None` if units follow each other.
-    fn block_beside(&self) -> Option<usize> {
-        let tile = self.beside.saturating_mul(self.rows.div_ceil(self.tiles.max(1)));
+    fn interleaved_block(&self) -> Option<usize> {
+        let tile = self.joint_row_bytes.saturating_mul(self.rows.div_ceil(self.tiles.max(1)));
         let far = self.units > 1 && tile.saturating_mul(self.tiles) > self.budget.far;
         let steps = self.parts.iter().fold(0usize, |sum, p| sum.saturating_add(p.taps.saturating_mul(p.steps)));
-        let block = (self.budget.far / tile.max(1)).clamp(MIN_BLOCK_TILES_BATCHED, self.tiles.max(MIN_BLOCK_TILES_BATCHED));
-        (far && steps.saturating_mul(block) >= MIN_BLOCK_STEPS_BATCHED).then_some(block)
+        let block = (self.budget.far / tile.max(1)).clamp(MIN_BLOCK_TILES_INTERLEAVED, self.tiles.max(MIN_BLOCK_TILES_INTERLEAVED));
+        (far && steps.saturating_mul(block) >= MIN_BLOCK_STEPS_INTERLEAVED).then_some(block)
     }
 
     /// Where task `task` of `tasks` begins: number of groups before it, over all blocks, and tiles before it in its first group. `units`
@@ -182,8 +182,8 @@ impl Cut {
         };
         let tasks = fits(true).or_else(|| fits(false)).unwrap_or(workers);
         let groups = Groups { panels, count: groups };
-        let beside = line.block_beside();
-        let (block, units) = beside.map_or_else(|| (line.block(groups.count), 1), |block| (block, line.units));
+        let interleaved = line.interleaved_block();
+        let (block, units) = interleaved.map_or_else(|| (line.block(groups.count), 1), |block| (block, line.units));
         let starts = (0..=tasks).map(|task| line.start((&groups, block, units), task, tasks)).collect();
         Cut { tiles: line.tiles, block, blocks: line.tiles.div_ceil(block).max(1), units, groups, starts }
     }

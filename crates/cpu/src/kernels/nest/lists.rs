@@ -33,7 +33,7 @@ pub(super) enum Batch {
     /// Their list, and their indices among the tiles of the piece.
     Fixed { list: Fixed, tiles: Range<usize> },
     /// To be listed by every execution.
-    Walked(Run),
+    Unlisted(Run),
 }
 
 /// The rows and batches of pieces, by range of tiles.
@@ -80,7 +80,7 @@ impl Lists {
 impl Batch {
     /// All batches of some tiles, of which the first begins at row `row`.
     fn all<W: Rows>(nest: &Nest, work: &W, (tiles, row): (&Range<usize>, usize), (words, left): (&mut [usize], &mut usize)) -> Vec<Batch> {
-        let (mut batches, near) = (Vec::new(), nest.facts.near);
+        let (mut batches, list_tiles) = (Vec::new(), nest.facts.list_tiles);
         for run in nest.runs(tiles) {
             let kept = batches.len();
             let found = &mut |all: &List<'_>, lists: &[Kept]| {
@@ -92,9 +92,9 @@ impl Batch {
                     fits
                 })
             };
-            if !nest.list(work, (0, row), (std::iter::once(run.clone()), near), &mut List::new(words, 0), found) {
+            if !nest.list(work, (0, row), (std::iter::once(run.clone()), list_tiles), &mut List::new(words, 0), found) {
                 batches.truncate(kept);
-                batches.push(Batch::Walked(run));
+                batches.push(Batch::Unlisted(run));
             }
         }
         batches
@@ -154,13 +154,13 @@ impl Nest {
         })
     }
 
-    /// Lists runs of a piece of a unit that begins at a row, as many at a time as there is room for, of at most `near` tiles each. `found`
-    /// gets the lists and says whether to continue. True if all tiles were listed.
+    /// Lists runs of a piece of a unit that begins at a row, as many at a time as there is room for, of at most `list_tiles` tiles each.
+    /// `found` gets the lists and says whether to continue. True if all tiles were listed.
     pub(super) fn list<W: Rows>(
         &self,
         work: &W,
         (unit, row): (usize, usize),
-        (runs, near): (impl Iterator<Item = Run>, usize),
+        (runs, list_tiles): (impl Iterator<Item = Run>, usize),
         list: &mut List<'_>,
         found: &mut dyn FnMut(&List<'_>, &[Kept]) -> bool,
     ) -> bool {
@@ -168,11 +168,11 @@ impl Nest {
         let (mut lists, mut len): ([Kept; MAX_LISTS], usize) = Default::default();
         list.restart(0);
         for run in runs {
-            let mut walk = work.walk(unit, run.first);
+            let mut cursor = work.cursor(unit, run.first);
             let (mut done, mut from) = (run.tiles.start, run.tiles.start);
             list.begin(run.rows);
             while done < run.tiles.end {
-                if done - from >= near || done > from && !list.has_room(taps) {
+                if done - from >= list_tiles || done > from && !list.has_room(taps) {
                     lists[len] = list.keep(from..done);
                     (from, len) = (done, len + 1);
                 }
@@ -184,7 +184,7 @@ impl Nest {
                     len = 0;
                 }
                 let at = (run.first + (done - run.tiles.start) * run.rows - row) * sums_row;
-                done += work.strip(&mut walk, at, (near - (done - from)).min(run.tiles.end - done), list);
+                done += work.strip(&mut cursor, at, (list_tiles - (done - from)).min(run.tiles.end - done), list);
             }
             lists[len] = list.keep(from..done);
             len += 1;

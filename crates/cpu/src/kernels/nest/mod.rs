@@ -19,7 +19,7 @@ mod tests;
 
 use super::tile::list::Kept;
 use super::tile::wide::{self, Before, Wide};
-use super::tile::{AHEAD, Ahead, Call, List, Listed, Next, ONE_STRIP, Panels, Spec, Start, TailArgs, Tile, tallest};
+use super::tile::{AHEAD, Call, List, Listed, ONE_STRIP, Panels, Prefetch, PrefetchQueue, Spec, Start, TailArgs, Tile, tallest};
 use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::{Budget, Core, KBlock};
@@ -28,7 +28,7 @@ use cut::{Cut, Piece};
 use lists::{Batch, Lists, Run};
 use oxidnn_jit::Isa;
 use oxidnn_spec::Error;
-use panels::{Group, Memory, Wanted};
+use panels::{Group, Memory, NextPanels};
 pub use shape::{Block, Operands, PADDING, Packed, Packs, Part, Right, Rows, Shape};
 use std::ops::Range;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ struct Facts {
     /// Rows of a tile of the first stretch, and how many of its tiles, the first ones, have one more.
     rows: [usize; 2],
     /// Most tiles of a list.
-    near: usize,
+    list_tiles: usize,
     /// Units whose tiles are one list; 1 if each has lists of its own.
     batch: usize,
 }
@@ -187,7 +187,7 @@ impl Nest {
             vector: lanes * 4,
             packs: shape.packs(),
             source: shape.source,
-            beside: shape.beside,
+            joint_row_bytes: shape.joint_row_bytes,
             parts: &shape.parts,
             workers: target.threads,
             panels: shape.group_bytes(&budget),
@@ -204,7 +204,7 @@ impl Nest {
         let first = nest.shape.rows.first().copied().unwrap_or(0);
         let count = first.div_ceil(tall).max(1);
         let (matrix, whole) = (nest.shape.is_matrix(), nest.shape.whole());
-        nest.facts = Facts { matrix, whole, last, rows: [first / count, first % count], near: nest.most_tiles(), batch: 1 };
+        nest.facts = Facts { matrix, whole, last, rows: [first / count, first % count], list_tiles: nest.most_tiles(), batch: 1 };
         nest.facts.batch = nest.batch();
         (nest.lens, nest.share) = nest.lens().map_or((Lens::default(), None), |lens| (lens, nest.share(&lens)));
         nest
@@ -309,7 +309,7 @@ impl Nest {
             start: if part == 0 && !self.shape.begins { Start::Zero } else { Start::Load },
             tail: self.shape.tail.clone().filter(|_| ends),
             masked: !columns.is_multiple_of(lanes),
-            ahead: self.far.is_some(),
+            prefetch: self.far.is_some(),
         };
         let seven_bits = self.seven_bits.then(|| wide::seven_bits(spec.clone()));
         let whole = seven_bits.clone().filter(|s| s.partial > 0).map(|s| Spec { partial: 0, ..s });
@@ -428,15 +428,15 @@ struct Task<'t, 'a, W> {
 struct Round<'m> {
     parts: Range<usize>,
     b: Memory<'m>,
-    next: Next,
+    next: PrefetchQueue,
 }
 
 /// Panels of equal width that a call multiplies with the tiles of a list.
-struct Met {
+struct PanelRange {
     panels: Range<usize>,
     /// Whether all tiles are multiplied by a panel before the next one.
     outer: bool,
-    ahead: Ahead,
+    prefetch: Prefetch,
 }
 
 impl<W: Rows> Task<'_, '_, W> {
@@ -471,11 +471,11 @@ impl<W: Rows> Task<'_, '_, W> {
                 Group::There(b) => *b,
                 Group::Packs(to) => nest.pack(self.on, self.b_at, (&self.panels, parts.clone()), to),
             };
-            let next = if each == 1 { self.next(first) } else { Next::default() };
+            let next = if each == 1 { self.next(first) } else { PrefetchQueue::default() };
             let mut round = Round { parts, b, next };
             match listed {
                 None if shape.even => self.strips(&even, &mut round, &mut rest),
-                None => self.walk(&mut nest.runs(&self.tiles), (rows.start, &mut round), &mut list, &mut rest),
+                None => self.run_unlisted(&mut nest.runs(&self.tiles), (rows.start, &mut round), &mut list, &mut rest),
                 Some((_, batches)) => {
                     let base = self.on.work.base(self.unit);
                     for batch in batches {
@@ -483,8 +483,8 @@ impl<W: Rows> Task<'_, '_, W> {
                             Batch::Fixed { list, tiles } => {
                                 self.lists(std::iter::once((list.at(base), tiles.clone())), &mut round, &mut rest);
                             }
-                            Batch::Walked(run) => {
-                                self.walk(&mut std::iter::once(run.clone()), (rows.start, &mut round), &mut list, &mut rest);
+                            Batch::Unlisted(run) => {
+                                self.run_unlisted(&mut std::iter::once(run.clone()), (rows.start, &mut round), &mut list, &mut rest);
                             }
                         }
                     }
@@ -501,11 +501,11 @@ impl<W: Rows> Task<'_, '_, W> {
     fn strips(&self, runs: &[(usize, usize, Range<usize>)], round: &mut Round<'_>, rest: &mut Rest<'_>) {
         let (mut words, row) = ([0; ONE_STRIP], runs[0].0);
         for (first, rows, tiles) in runs.iter().filter(|run| !run.2.is_empty()) {
-            let (mut walk, mut done) = (self.on.work.walk(self.unit, *first), tiles.start);
+            let (mut cursor, mut done) = (self.on.work.cursor(self.unit, *first), tiles.start);
             while done < tiles.end {
                 let mut list = List::new(&mut words, *rows);
                 let sums = (first + (done - tiles.start) * rows - row) * self.lens.step * 4;
-                let end = done + self.on.work.strip(&mut walk, sums, self.near(round).min(tiles.end - done), &mut list);
+                let end = done + self.on.work.strip(&mut cursor, sums, self.max_list_tiles(round).min(tiles.end - done), &mut list);
                 let here = done - self.tiles.start..end - self.tiles.start;
                 self.list((round.parts.start, &mut *round), &list.listed(), here, rest);
                 done = end;
@@ -514,55 +514,61 @@ impl<W: Rows> Task<'_, '_, W> {
     }
 
     /// Most tiles of a list.
-    fn near(&self, round: &Round<'_>) -> usize {
-        let near = self.nest.facts.near;
-        if round.next.is_left() { near.min(self.asking(round)) } else { near }
+    fn max_list_tiles(&self, round: &Round<'_>) -> usize {
+        let list_tiles = self.nest.facts.list_tiles;
+        if round.next.is_left() { list_tiles.min(self.tiles_per_prefetch(round)) } else { list_tiles }
     }
 
     /// Lists runs of tiles, of which the first begins at row `row`, and computes them.
-    fn walk(&self, runs: &mut dyn Iterator<Item = Run>, (row, round): (usize, &mut Round<'_>), list: &mut List<'_>, rest: &mut Rest<'_>) {
-        let near = self.near(round);
+    fn run_unlisted(
+        &self,
+        runs: &mut dyn Iterator<Item = Run>,
+        (row, round): (usize, &mut Round<'_>),
+        list: &mut List<'_>,
+        rest: &mut Rest<'_>,
+    ) {
+        let list_tiles = self.max_list_tiles(round);
         let found = &mut |all: &List<'_>, lists: &[Kept]| {
             self.lists(lists.iter().map(|l| (all.kept(l), l.tiles.clone())), round, rest);
             true
         };
-        self.nest.list(self.on.work, (self.unit, row), (runs, near), list, found);
+        self.nest.list(self.on.work, (self.unit, row), (runs, list_tiles), list, found);
     }
 
     /// Number of tiles whose products with one panel are enough to prefetch a piece.
-    fn asking(&self, round: &Round<'_>) -> usize {
+    fn tiles_per_prefetch(&self, round: &Round<'_>) -> usize {
         let part = &self.nest.shape.parts[round.parts.start];
         round.next.piece().div_ceil((part.steps / 4).max(1)).max(1)
     }
 
     /// The prefetch during a K block, if it is in many pieces.
-    fn next(&self, part: usize) -> Next {
-        match if self.nest.far == Some(Far::Panels) && self.wide.is_none() { self.behind(part) } else { None } {
-            Some(Wanted::Grid(next)) => next,
-            _ => Next::default(),
+    fn next(&self, part: usize) -> PrefetchQueue {
+        match if self.nest.far == Some(Far::Panels) && self.wide.is_none() { self.next_panels(part) } else { None } {
+            Some(NextPanels::Grid(next)) => next,
+            _ => PrefetchQueue::default(),
         }
     }
 
     /// The prefetch of the tiles of a list, which are some of the task's, while they are multiplied by `panels` panels in a K block.
-    fn ahead(&self, part: usize, list: &Listed<'_>, (tiles, panels): (Range<usize>, usize)) -> Ahead {
-        let Some(far) = self.nest.far else { return Ahead::default() };
+    fn prefetch(&self, part: usize, list: &Listed<'_>, (tiles, panels): (Range<usize>, usize)) -> Prefetch {
+        let Some(far) = self.nest.far else { return Prefetch::default() };
         let steps = self.nest.shape.parts[part].steps / 4;
         let asks = (list.all_taps() * panels * steps).max(1);
         match (far, list.source()) {
             // The prefetch is spread evenly over all tiles of the task.
             (Far::Panels, _) => {
-                let Some(Wanted::Run(wanted)) = self.behind(part) else { return Ahead::default() };
-                let [first, end] = [tiles.start, tiles.end].map(|tile| wanted.len() * tile / self.tiles.len());
-                let at = self.on.b.as_ptr().addr().wrapping_add(wanted.start + first);
-                Ahead { at, step: (end - first).div_ceil(asks).min(AHEAD), panel: 0 }
+                let Some(NextPanels::Run(bytes)) = self.next_panels(part) else { return Prefetch::default() };
+                let [first, end] = [tiles.start, tiles.end].map(|tile| bytes.len() * tile / self.tiles.len());
+                let at = self.on.b.as_ptr().addr().wrapping_add(bytes.start + first);
+                Prefetch { at, step: (end - first).div_ceil(asks).min(AHEAD), panel: 0 }
             }
             // The rows of the tiles that come two tiles later, at the speed of the products.
             (Far::Rows, Some((first, row))) => {
                 let tile = list.rows() * row;
                 let before = self.nest.shape.a_from(&self.nest.shape.parts[part], self.on);
-                Ahead { at: first.wrapping_add(before + 2 * tile), step: tile * tiles.len() / asks, panel: 0 }
+                Prefetch { at: first.wrapping_add(before + 2 * tile), step: tile * tiles.len() / asks, panel: 0 }
             }
-            (Far::Rows, None) => Ahead::default(),
+            (Far::Rows, None) => Prefetch::default(),
         }
     }
 
@@ -584,24 +590,24 @@ impl<W: Rows> Task<'_, '_, W> {
         if round.next.is_left() {
             // One panel a call, each with a piece of the prefetch.
             for panel in whole {
-                let ahead = round.next.take(part.steps / 4 * tiles.len());
-                let met = Met { panels: panel..panel + 1, outer: false, ahead };
-                self.panels((index, &round.b), list, met, space);
+                let prefetch = round.next.take(part.steps / 4 * tiles.len());
+                let range = PanelRange { panels: panel..panel + 1, outer: false, prefetch };
+                self.panels((index, &round.b), list, range, space);
             }
         } else if !whole.is_empty() {
             let outer = nest.is_outer(part, whole.len(), self.wide.is_some());
-            let ahead = self.ahead(index, list, (tiles.clone(), if outer { 1 } else { whole.len() }));
-            self.panels((index, &round.b), list, Met { panels: whole, outer, ahead }, space);
+            let prefetch = self.prefetch(index, list, (tiles.clone(), if outer { 1 } else { whole.len() }));
+            self.panels((index, &round.b), list, PanelRange { panels: whole, outer, prefetch }, space);
         }
         if !narrow.is_empty() {
-            let ahead = if nest.facts.whole > 0 { Ahead::default() } else { self.ahead(index, list, (tiles, 1)) };
-            self.panels((index, &round.b), list, Met { panels: narrow, outer: false, ahead }, space);
+            let prefetch = if nest.facts.whole > 0 { Prefetch::default() } else { self.prefetch(index, list, (tiles, 1)) };
+            self.panels((index, &round.b), list, PanelRange { panels: narrow, outer: false, prefetch }, space);
         }
     }
 
     /// Multiplies the tiles of a list by some panels, in a K block.
-    fn panels(&self, (index, b): (usize, &Memory<'_>), list: &Listed<'_>, met: Met, space: &mut Space<'_>) {
-        let Met { panels, outer, ahead } = met;
+    fn panels(&self, (index, b): (usize, &Memory<'_>), list: &Listed<'_>, range: PanelRange, space: &mut Space<'_>) {
+        let PanelRange { panels, outer, prefetch } = range;
         let (on, nest, shape) = (self.on, self.nest, &self.nest.shape);
         let (part, tail) = (&shape.parts[index], self.tail.filter(|_| index + 1 == shape.parts.len()));
         let narrow = panels.end > nest.facts.whole;
@@ -625,12 +631,12 @@ impl<W: Rows> Task<'_, '_, W> {
             tail: tail.map(|t| t.0),
             sums: space.sums.get_mut(first * shape.panel..).unwrap_or_default(),
             sums_row: self.lens.step,
-            ahead,
+            prefetch,
         };
         if let Some(wide) = self.wide {
             let at = first * shape.panel_bytes + part.first * 4 * shape.panel;
             let widened = Panels { at: 2 * at, step: 2 * shape.panel_bytes, count: panels.len(), outer };
-            let call = Call { strips: list.words, panels: widened, ahead: Ahead::default(), ..call };
+            let call = Call { strips: list.words, panels: widened, prefetch: Prefetch::default(), ..call };
             let sources = on.sources.filter(|_| wide.is_whole());
             let before = Before { panels: space.panels, sources, partial: part.partial };
             return wide.run((on.simd, &mut *space.wide), kernel(Factors::Words), call, before);

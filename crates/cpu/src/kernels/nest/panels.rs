@@ -4,7 +4,7 @@
 use super::shape::{Operands, Packed, Packs, Part, Right, Shape};
 use super::{Nest, Task};
 use crate::kernels::scratch::lend;
-use crate::kernels::tile::{AHEAD, Grid, Next, wide};
+use crate::kernels::tile::{AHEAD, Grid, PrefetchQueue, wide};
 use oxidnn_runtime::Buf;
 use std::ops::Range;
 
@@ -34,11 +34,11 @@ impl Memory<'_> {
 }
 
 /// The prefetch.
-pub(super) enum Wanted {
+pub(super) enum NextPanels {
     /// Bytes of `B`, spread evenly over all tiles of a task.
     Run(Range<usize>),
     /// A prefetch in many pieces.
-    Grid(Next),
+    Grid(PrefetchQueue),
 }
 
 impl Shape {
@@ -118,7 +118,7 @@ impl<W> Task<'_, '_, W> {
     }
 
     /// The part of `B` that is used after a K block: the next K block of the same panels, or the first one of the next panels.
-    pub(super) fn behind(&self, part: usize) -> Option<Wanted> {
+    pub(super) fn next_panels(&self, part: usize) -> Option<NextPanels> {
         let (on, nest, shape) = (self.on, self.nest, &self.nest.shape);
         let (panels, part) = if part + 1 < shape.parts.len() {
             (self.panels.clone(), part + 1)
@@ -133,11 +133,11 @@ impl<W> Task<'_, '_, W> {
         }
         if let Some([first, end]) = part.taken {
             let at = self.b_at + panels.start * step;
-            return Some(Wanted::Run(at + first..at + end));
+            return Some(NextPanels::Run(at + first..at + end));
         }
         if shape.right == Right::Panels && shape.parts.len() == 1 {
             let at = self.b_at + panels.start * step;
-            return (panels != self.panels).then(|| Wanted::Run(at..at + panels.len() * step));
+            return (panels != self.panels).then(|| NextPanels::Run(at..at + panels.len() * step));
         }
         if !shape.is_matrix() || shape.parts.len() == 1 && panels == self.panels {
             return None;
@@ -145,23 +145,23 @@ impl<W> Task<'_, '_, W> {
         let (each, size, width) = (shape.product.depth(), 4 / shape.product.depth(), shape.panel);
         let chunks = |bytes: usize| bytes.div_ceil(AHEAD);
         let at = on.b.as_ptr().addr() + self.b_at;
-        Some(Wanted::Grid(match on.packs {
+        Some(NextPanels::Grid(match on.packs {
             Packs::By(_) => return None,
             Packs::Nothing if shape.right == Right::Panels => {
                 let grid = Grid { inner: chunks(part.steps * 4 * width), inner_step: AHEAD, outer: panels.len(), outer_step: step };
-                Next::new(at + panels.start * step + part.first * 4 * width, grid)
+                PrefetchQueue::new(at + panels.start * step + part.first * 4 * width, grid)
             }
             // In a transposed matrix, rows are columns of the panels.
             Packs::Plain(plain) if plain.column != size => {
                 let (inner, outer) = (panels.len() * width, chunks(part.steps * 4));
                 let grid = Grid { inner, inner_step: plain.column, outer, outer_step: AHEAD };
-                Next::new(at + part.first * 4 + panels.start * width * plain.column, grid)
+                PrefetchQueue::new(at + part.first * 4 + panels.start * width * plain.column, grid)
             }
             packs => {
                 let row = if let Packs::Plain(plain) = packs { plain.depth } else { on.b_row };
                 let outer = chunks(panels.len() * width * size);
                 let grid = Grid { inner: part.steps * each, inner_step: row, outer, outer_step: AHEAD };
-                Next::new(at + part.first * each * row + panels.start * width * size, grid)
+                PrefetchQueue::new(at + part.first * each * row + panels.start * width * size, grid)
             }
         }))
     }

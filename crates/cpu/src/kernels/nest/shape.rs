@@ -68,7 +68,7 @@ pub struct Shape {
     pub source: usize,
     /// Bytes of a row of all units, in `A` and in the destination, if these are side by side, so that each unit has a part of the same
     /// cache lines; else 0.
-    pub beside: usize,
+    pub joint_row_bytes: usize,
     /// Types.
     pub product: Product,
     /// The layout of `B`.
@@ -86,15 +86,15 @@ pub struct Shape {
 /// The provider of `A` and of the destination: it says where rows are.
 pub trait Rows: Sync {
     /// A place among the rows of a unit.
-    type Walk;
+    type Cursor;
 
     /// The place of `row`.
-    fn walk(&self, unit: usize, row: usize) -> Self::Walk;
+    fn cursor(&self, unit: usize, row: usize) -> Self::Cursor;
 
     /// Lists a strip of tiles of the next rows, `most` at most, whose first sum is at byte `sums`: its taps over the whole reduction, and
     /// the addresses of the unit's first column in the destination. Continues behind these rows, and returns their number of tiles. The
     /// rows do not cross a stretch.
-    fn strip(&self, walk: &mut Self::Walk, sums: usize, most: usize, list: &mut List<'_>) -> usize;
+    fn strip(&self, cursor: &mut Self::Cursor, sums: usize, most: usize, list: &mut List<'_>) -> usize;
 
     /// The offsets of a unit of `A` and of the destination, for lists made by a provider that begins at 0.
     fn base(&self, unit: usize) -> [usize; 2];

@@ -15,9 +15,9 @@ struct Plain<'a> {
 }
 
 impl Rows for Plain<'_> {
-    type Walk = usize;
+    type Cursor = usize;
 
-    fn walk(&self, _: usize, row: usize) -> usize {
+    fn cursor(&self, _: usize, row: usize) -> usize {
         row
     }
 
@@ -72,7 +72,7 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize, 
         product: Product::F32,
         right: Right::Panels,
         a_step: Stride::Fixed(4),
-        beside: 0,
+        joint_row_bytes: 0,
         begins: false,
         padded: false,
         tail: None,

@@ -129,7 +129,7 @@ impl Memory<'_> {
     /// Reads elements from element `at` on, `stride` apart.
     pub fn read(&self, simd: Simd, at: usize, stride: usize, out: &mut [f32]) {
         let Kind::Number(dtype) = self.kind else {
-            return if stride == 1 { self.read_bits(at, out) } else { self.read_apart(at, stride, out) };
+            return if stride == 1 { self.read_bits(at, out) } else { self.read_strided_bits(at, stride, out) };
         };
         Elements { buf: self.buf, dtype, at, stride }.read(simd, out);
     }
@@ -137,13 +137,13 @@ impl Memory<'_> {
     /// Writes elements from element `at` on, `stride` apart.
     pub fn write(&self, simd: Simd, at: usize, stride: usize, values: &[f32]) {
         let Kind::Number(dtype) = self.kind else {
-            return if stride == 1 { self.write_bits(at, values) } else { self.write_apart(at, stride, values) };
+            return if stride == 1 { self.write_bits(at, values) } else { self.write_strided_bits(at, stride, values) };
         };
         Elements { buf: self.buf, dtype, at, stride }.write(simd, values);
     }
 
     /// Reads single bits.
-    fn read_apart(&self, at: usize, stride: usize, out: &mut [f32]) {
+    fn read_strided_bits(&self, at: usize, stride: usize, out: &mut [f32]) {
         for (i, o) in out.iter_mut().enumerate() {
             let bit = at + i * stride;
             *o = f32::from(self.buf.get::<u8>(bit / 8) >> (bit % 8) & 1);
@@ -151,7 +151,7 @@ impl Memory<'_> {
     }
 
     /// Writes single bits.
-    fn write_apart(&self, at: usize, stride: usize, values: &[f32]) {
+    fn write_strided_bits(&self, at: usize, stride: usize, values: &[f32]) {
         for (i, v) in values.iter().enumerate() {
             let (byte, bit) = ((at + i * stride) / 8, 1 << ((at + i * stride) % 8));
             let old = self.buf.get::<u8>(byte);
@@ -164,12 +164,12 @@ impl Memory<'_> {
         let (first, rest) = out.split_at_mut((at.next_multiple_of(8) - at).min(out.len()));
         let (whole, last) = rest.as_chunks_mut::<8>();
         let byte = (at + first.len()) / 8;
-        self.read_apart(at, 1, first);
+        self.read_strided_bits(at, 1, first);
         for (i, eight) in whole.iter_mut().enumerate() {
             let bits = self.buf.get::<u8>(byte + i);
             *eight = std::array::from_fn(|bit| f32::from(bits >> bit & 1));
         }
-        self.read_apart((byte + whole.len()) * 8, 1, last);
+        self.read_strided_bits((byte + whole.len()) * 8, 1, last);
     }
 
     /// Writes consecutive bits; other bits of their bytes are kept.
@@ -177,11 +177,11 @@ impl Memory<'_> {
         let (first, rest) = values.split_at((at.next_multiple_of(8) - at).min(values.len()));
         let (whole, last) = rest.as_chunks::<8>();
         let byte = (at + first.len()) / 8;
-        self.write_apart(at, 1, first);
+        self.write_strided_bits(at, 1, first);
         for (i, eight) in whole.iter().enumerate() {
             let bits = eight.iter().enumerate().fold(0, |bits, (bit, v)| bits | u8::from(*v > 0.0) << bit);
             self.buf.set(byte + i, bits);
         }
-        self.write_apart((byte + whole.len()) * 8, 1, last);
+        self.write_strided_bits((byte + whole.len()) * 8, 1, last);
     }
 }

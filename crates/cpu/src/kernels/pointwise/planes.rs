@@ -98,7 +98,7 @@ pub struct Windows<W> {
     /// Kept positions whose planes are computed together, one after the other, if runs are single positions.
     planes: usize,
     /// The instruction set of the transpositions to vectors of planes, if there are any.
-    turned: Option<Isa>,
+    transposed: Option<Isa>,
     block: i64,
     workers: usize,
 }
@@ -165,7 +165,7 @@ impl Side {
     }
 
     /// Loads the planes of a run as vectors; `space` has room for as many elements.
-    fn load_turned(&self, on: &On<'_>, memory: Memory<'_>, k: &Run<'_>, plane: &mut [f32], space: &mut [f32]) {
+    fn load_transposed(&self, on: &On<'_>, memory: Memory<'_>, k: &Run<'_>, plane: &mut [f32], space: &mut [f32]) {
         let Some(squares) = on.squares else { return };
         if self.kind == Kind::Number(DataType::F32) && [0, 1].iter().all(|t| self.nest.step(*t) == Some(1)) {
             let row = 4 * k.strides[self.operand] as usize;
@@ -286,13 +286,13 @@ impl<W: Window> Windows<W> {
         let several = stride != 1
             && inner >= MIN_TRANSPOSED_PLANES
             && (numbers + largest as usize).saturating_mul(lanes as usize) <= MAX_TRANSPOSED_ELEMENTS;
-        let turned = sides.jit.filter(|_| several);
+        let transposed = sides.jit.filter(|_| several);
         let run = match stride {
             1 => (MAX_CACHED_BYTES / (4 * largest) / 16 * 16).clamp(16, MAX_RUN).min(inner.max(1)),
-            _ if turned.is_some() => lanes.min(inner),
+            _ if transposed.is_some() => lanes.min(inner),
             _ => 1,
         };
-        let numbers = if turned.is_some() { numbers + largest as usize } else { numbers };
+        let numbers = if transposed.is_some() { numbers + largest as usize } else { numbers };
         let planes = if W::TOGETHER && run == 1 { (TOGETHER / largest as usize).clamp(1, CHUNK) } else { 1 };
         let block = (grain_rows(kept_nest.volume(), largest, PLANE_ELEMENT_COST) / run).max(1) * run;
         let each = numbers.checked_mul(run as usize * planes).and_then(|n| n.checked_next_multiple_of(16));
@@ -312,7 +312,7 @@ impl<W: Window> Windows<W> {
             volume,
             run: run as usize,
             planes,
-            turned,
+            transposed,
             block,
             workers: sides.workers.max(1),
         };
@@ -367,7 +367,7 @@ impl<W: Window> Windows<W> {
     /// Elements of the planes of one kept position.
     fn numbers(&self) -> usize {
         let volumes = self.inputs.iter().map(|i| i.volume);
-        let space = if self.turned.is_some() { volumes.clone().fold(self.volume, usize::max) } else { 0 };
+        let space = if self.transposed.is_some() { volumes.clone().fold(self.volume, usize::max) } else { 0 };
         volumes.sum::<usize>() + self.volume + self.extra + 3 * 16 + space
     }
 
@@ -386,7 +386,7 @@ impl<W: Window> Windows<W> {
         for ((plane, side), memory) in inputs.iter_mut().zip(&self.inputs).zip(memory) {
             let loaded = cut(side.volume);
             if squares.is_some() {
-                side.load_turned(on, *memory, k, loaded, &mut space[..side.volume * k.len]);
+                side.load_transposed(on, *memory, k, loaded, &mut space[..side.volume * k.len]);
             } else if self.planes > 1 && side.is_joined(k) {
                 side.load_joined(simd, *memory, k, loaded);
             } else {
@@ -444,7 +444,7 @@ impl<W: Window> Generated for Windows<W> {
     }
 
     fn build(&self) -> Result<Option<Squares>, Error> {
-        self.turned.map(Squares::get).transpose()
+        self.transposed.map(Squares::get).transpose()
     }
 
     fn run(&self, squares: &Option<Squares>, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {

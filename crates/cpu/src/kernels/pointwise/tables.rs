@@ -153,7 +153,7 @@ impl Tables {
     /// # Errors
     /// [`Skip`] for layouts, types that cannot be converted by way of f32, and too many positions.
     pub fn add(&mut self, src: Arg, tensor: &Tensor, factors: &Factors, to: impl Fn(usize, i64) -> i64) -> Result<(), Skip> {
-        self.walk((src, tensor), factors, *tensor.dims(), |d, p| [to(d, p), p])
+        self.traverse((src, tensor), factors, *tensor.dims(), |d, p| [to(d, p), p])
     }
 
     /// Fills the destination with elements of `src`, a tensor like `tensor`: position `p` of its dimension `d` gets that of `from(d, p)`.
@@ -161,11 +161,11 @@ impl Tables {
     /// # Errors
     /// As for [`Tables::add`].
     pub fn fill(&mut self, src: Arg, tensor: &Tensor, from: impl Fn(usize, i64) -> i64) -> Result<(), Skip> {
-        self.walk((src, tensor), &[None, None], *self.tensor.dims(), |d, p| [p, from(d, p)])
+        self.traverse((src, tensor), &[None, None], *self.tensor.dims(), |d, p| [p, from(d, p)])
     }
 
     /// Adds copies at positions of `dims`, each with its position in the destination and in the source.
-    fn walk(
+    fn traverse(
         &mut self,
         (src, tensor): (Arg, &Tensor),
         factors: &Factors,

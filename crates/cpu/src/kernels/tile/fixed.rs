@@ -51,7 +51,7 @@ impl Span {
     }
 
     /// Whether all of them, added to `base`, are places.
-    fn lies_in(self, places: &Places, base: usize) -> bool {
+    fn is_within(self, places: &Places, base: usize) -> bool {
         let [first, last] = [self.0, self.1].map(|at| places.holds(base.wrapping_add(at)));
         self.0 > self.1 || first && last && self.1 - self.0 < places.count
     }
@@ -117,9 +117,9 @@ impl<'l> Listed<'l> {
     #[inline]
     pub(super) fn count(&self, reach: &Reach, call: &Call<'_>) -> Option<Option<usize>> {
         let (extent, [a, c]) = self.fixed?;
-        let sums = reach.sums.as_ref().is_none_or(|(places, row)| *row == extent.sums_row && extent.sums.lies_in(places, 0));
-        let to = reach.c.as_ref().is_none_or(|places| extent.c.lies_in(places, c));
-        let inside = extent.a.lies_in(&reach.a, a) && extent.b.lies_in(&reach.b, 0) && to && sums && call.strips.is_empty();
+        let sums = reach.sums.as_ref().is_none_or(|(places, row)| *row == extent.sums_row && extent.sums.is_within(places, 0));
+        let to = reach.c.as_ref().is_none_or(|places| extent.c.is_within(places, c));
+        let inside = extent.a.is_within(&reach.a, a) && extent.b.is_within(&reach.b, 0) && to && sums && call.strips.is_empty();
         Some(inside.then(|| self.strips().count()))
     }
 

@@ -8,12 +8,12 @@
 //! A call computes a [`List`] of strips of tiles for a number of panels. One of the few files with unsafe code: [`Tile::run`] checks every
 //! address of the list against the buffers, once for all panels, before it calls the kernel.
 
-mod ahead;
 mod fixed;
 mod interleave;
 pub mod layout;
 pub(in crate::kernels) mod list;
 pub mod pack;
+mod prefetch;
 pub mod square;
 pub mod tail;
 #[cfg(test)]
@@ -21,7 +21,6 @@ mod tests;
 pub mod wide;
 
 use super::code::{self, Key};
-pub use ahead::{Ahead, Grid, Next};
 pub use fixed::{Fixed, Listed};
 use list::Reach;
 pub use list::{List, ONE_STRIP, Strip};
@@ -30,6 +29,7 @@ pub use oxidnn_jit::kernels::dot::{AHEAD, Line, Product, Start, Stride};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
+pub use prefetch::{Grid, Prefetch, PrefetchQueue};
 use std::mem::offset_of;
 use std::ops::Range;
 use std::sync::Arc;
@@ -56,8 +56,8 @@ pub struct Spec {
     pub tail: Option<Arc<Tail>>,
     /// Whether the last vector has [`Call::last`] columns.
     pub masked: bool,
-    /// Whether the kernel prefetches, see [`Call::ahead`].
-    pub ahead: bool,
+    /// Whether the kernel prefetches, see [`Call::prefetch`].
+    pub prefetch: bool,
 }
 
 /// Most vectors of columns in a tile.
@@ -104,7 +104,7 @@ impl Spec {
             start: Start::Zero,
             tail: None,
             masked: false,
-            ahead: false,
+            prefetch: false,
         }
     }
 
@@ -135,7 +135,7 @@ impl Spec {
             partial: self.partial,
             start: self.start,
             masked: self.masked,
-            ahead: self.ahead,
+            ahead: self.prefetch,
         }
     }
 }
@@ -209,7 +209,7 @@ pub struct Call<'a> {
     /// Columns of the last vector, if it is masked.
     pub last: usize,
     /// The prefetch of all tiles and panels together.
-    pub ahead: Ahead,
+    pub prefetch: Prefetch,
 }
 
 /// The panels of a call: consecutive columns, as many in each as the tile has.
@@ -246,7 +246,7 @@ impl<'a> Call<'a> {
             a_step: 0,
             b_row: 0,
             last: 0,
-            ahead: Ahead::default(),
+            prefetch: Prefetch::default(),
         }
     }
 }
@@ -352,8 +352,8 @@ impl Tile {
                 b_row: call.b_row,
                 last: call.last,
                 // Without prefetch, an address that is near anyway: a failing address translation would take long.
-                ahead: if call.ahead.step == 0 { strips.as_ptr().addr() } else { call.ahead.at },
-                ahead_step: call.ahead.step,
+                ahead: if call.prefetch.step == 0 { strips.as_ptr().addr() } else { call.prefetch.at },
+                ahead_step: call.prefetch.step,
             },
             tail: tail.block(self.spec.tail.as_deref().map_or(0, Tail::dst_size), &call, base[1]),
         };
@@ -364,8 +364,8 @@ impl Tile {
             unsafe { self.entry.call(&args) }
             args.dot.b = args.dot.b.wrapping_add(call.panels.step);
             args.dot.sums = args.dot.sums.wrapping_add(columns * 4);
-            args.dot.ahead = args.dot.ahead.wrapping_add(call.ahead.panel);
-            args.tail.go_on(&self.spec, columns);
+            args.dot.ahead = args.dot.ahead.wrapping_add(call.prefetch.panel);
+            args.tail.advance(&self.spec, columns);
         }
     }
 

@@ -214,7 +214,7 @@ impl TailArgs<'_> {
 impl Block {
     /// Moves on by `columns` columns.
     #[inline]
-    pub(super) fn go_on(&mut self, spec: &Spec, columns: usize) {
+    pub(super) fn advance(&mut self, spec: &Spec, columns: usize) {
         self.c_offset += spec.tail.as_ref().map_or(0, |t| columns * t.dst_size());
         self.lines = self.lines.wrapping_add(columns);
     }

@@ -43,7 +43,7 @@ fn what_lies_outside_is_refused() {
             a_step: 0,
             b_row: 0,
             last: 0,
-            ahead: Ahead::default(),
+            prefetch: Prefetch::default(),
         };
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| match distances.filter(|_| fixed) {
             Some(list) => tile.run_list(&list.at([base, 0]), call),
@@ -121,7 +121,7 @@ fn lists_are_of_the_tiles_that_a_kernel_makes() {
             a_step: 0,
             b_row: 0,
             last: 0,
-            ahead: Ahead::default(),
+            prefetch: Prefetch::default(),
         };
         assert_eq!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| tile.run(call))).is_ok(), fits, "{what}");
     }

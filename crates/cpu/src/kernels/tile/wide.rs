@@ -78,9 +78,9 @@ impl Wide {
     /// Decides whether and how; `None` if kernels multiply bytes, operands have another layout, or there is too little to do.
     pub fn new(about: &About<'_>) -> Option<Wide> {
         let Spec { product, rows, line, a_step, .. } = *about.spec;
-        let lies = asks_for_seven_bits(about.isa, product, line) && a_step == Stride::Fixed(4);
+        let seven_bits_pay = asks_for_seven_bits(about.isa, product, line) && a_step == Stride::Fixed(4);
         let steps = about.parts.iter().map(|[_, steps]| *steps).max().unwrap_or(0);
-        if !lies || about.tiles < MIN_TILES || steps.saturating_mul(about.panels) < MIN_TAP_STEPS {
+        if !seven_bits_pay || about.tiles < MIN_TILES || steps.saturating_mul(about.panels) < MIN_TAP_STEPS {
             return None;
         }
         let rows = usize::from(rows);
@@ -119,7 +119,7 @@ pub fn seven_bits(spec: Spec) -> Spec {
 
 /// The kernel for widened rows and panels, from the one for bytes.
 pub fn words(spec: Spec) -> Spec {
-    Spec { product: Product::I16, partial: 0, ahead: false, ..spec }
+    Spec { product: Product::I16, partial: 0, prefetch: false, ..spec }
 }
 
 /// Whether the elements of panels have seven bits.

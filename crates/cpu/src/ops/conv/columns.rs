@@ -17,7 +17,7 @@ use crate::kernels::scratch::{Lens, Scratch, for_workers};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::runs;
 use crate::kernels::tile::tail::{About, Tail};
-use crate::kernels::tile::{Ahead, Call, Line, List, MOST_ROWS, Panels, Product, Spec, Start, Stride, Strip, TailArgs, Tile, tallest};
+use crate::kernels::tile::{Call, Line, List, MOST_ROWS, Panels, Prefetch, Product, Spec, Start, Stride, Strip, TailArgs, Tile, tallest};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
@@ -88,14 +88,14 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if pixels % L1_ALIAS_BYTES == 0 && [s.sizes.ic, s.sizes.oc].iter().any(|channels| *channels > MAX_ALIASED_CHANNELS) {
         return Err(Skip::Shape("channels whole pages apart, which meet in the same sets of the caches"));
     }
-    plan_anyway(problem, target)
+    plan_aliased(problem, target)
 }
 
 /// Plans `problem` even if its channels map to the same cache sets.
 ///
 /// # Errors
 /// Problems that the row does not take.
-pub(super) fn plan_anyway(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+pub(super) fn plan_aliased(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     check(&Setup::of(&problem.op)?, isa)?;
     let mut problem = problem.clone();
@@ -232,7 +232,7 @@ impl Columns {
             start: if self.biased { Start::Load } else { Start::Zero },
             tail: Some(Arc::new(self.tail.clone())),
             masked: !pixels.is_multiple_of(lanes),
-            ahead: self.far,
+            prefetch: self.far,
             ..Spec::new(Product::F32, rows, pixels.div_ceil(lanes))
         }
     }
@@ -325,12 +325,12 @@ impl Bound<'_> {
                     line.fill(bias.get(&pos));
                 }
             }
-            let mut ahead = if start == 0 { self.next(unit, &panels) } else { Ahead::default() };
+            let mut prefetch = if start == 0 { self.next(unit, &panels) } else { Prefetch::default() };
             for first in panels.clone().step_by(together) {
                 let some = if first < whole.end { first..whole.end.min(first + together) } else { first..first + 1 };
-                let bytes = some.len() * ahead.panel;
-                self.tiles(unit, some, channels.clone(), sums, ahead);
-                ahead.at = ahead.at.wrapping_add(bytes);
+                let bytes = some.len() * prefetch.panel;
+                self.tiles(unit, some, channels.clone(), sums, prefetch);
+                prefetch.at = prefetch.at.wrapping_add(bytes);
             }
         }
     }
@@ -342,21 +342,21 @@ impl Bound<'_> {
     }
 
     /// What to prefetch: the panels of pixels behind these, or the first ones of the next group.
-    fn next(&self, unit: usize, panels: &Range<usize>) -> Ahead {
+    fn next(&self, unit: usize, panels: &Range<usize>) -> Prefetch {
         let p = self.plan;
         let (unit, first) = if panels.end < p.panels() { (unit, panels.end) } else { (unit + 1, 0) };
         if !p.far || unit == p.images * p.groups {
-            return Ahead::default();
+            return Prefetch::default();
         }
-        Ahead { at: self.source.as_ptr().addr() + self.from(unit) + first * p.panel * 4, step: p.from.channel, panel: p.panel * 4 }
+        Prefetch { at: self.source.as_ptr().addr() + self.from(unit) + first * p.panel * 4, step: p.from.channel, panel: p.panel * 4 }
     }
 
     /// All tiles of some whole blocks of channels and some panels of pixels: those of equal height in one call.
-    fn tiles(&self, unit: usize, panels: Range<usize>, channels: Range<usize>, sums: &mut [f32], mut asks: Ahead) {
+    fn tiles(&self, unit: usize, panels: Range<usize>, channels: Range<usize>, sums: &mut [f32], mut pending: Prefetch) {
         let p = self.plan;
         let (image, group, panel) = (unit / p.groups, unit % p.groups, panels.start);
         let (pixels, narrow) = p.size(panel);
-        let mut walk = |tile: &Tile, list: &List<'_>, ahead: Ahead| {
+        let mut run_tiles = |tile: &Tile, list: &List<'_>, prefetch: Prefetch| {
             tile.run(Call {
                 strips: list.strips(),
                 steps: p.depth,
@@ -374,7 +374,7 @@ impl Bound<'_> {
                 a_step: p.width * 4,
                 b_row: p.from.channel,
                 last: (p.pixels - 1) % p.isa.width().lanes() + 1,
-                ahead,
+                prefetch,
             });
         };
         let mut words = [0; LIST_WORDS];
@@ -384,9 +384,9 @@ impl Bound<'_> {
             let blocks = p.blocks().filter(|block| channels.contains(&block.start));
             for (channel, _, tiles) in blocks.flat_map(|block| runs(block, p.tall(pixels))).filter(|run| run.1 == rows) {
                 // Each request is for a channel. The first tiles prefetch, as long as there are no more requests than channels.
-                let asking = asks.step > 0 && tiles * (p.depth / 4) <= p.depth;
+                let asking = pending.step > 0 && tiles * (p.depth / 4) <= p.depth;
                 if asking || !list.has_room(1) {
-                    walk(tile, &list, Ahead::default());
+                    run_tiles(tile, &list, Prefetch::default());
                     list.restart(rows);
                 }
                 let (block, row) = (channel / p.width, channel % p.width);
@@ -396,11 +396,11 @@ impl Bound<'_> {
                 list.strip(Strip { tiles, sums: row * p.panel * 4, a_row: 4, c_row: p.to.channel, to });
                 list.tap(0, self.weights.as_ptr().addr() + weights, &[0; MOST_ROWS]);
                 if asking {
-                    walk(tile, &list, std::mem::take(&mut asks));
+                    run_tiles(tile, &list, std::mem::take(&mut pending));
                     list.restart(rows);
                 }
             }
-            walk(tile, &list, Ahead::default());
+            run_tiles(tile, &list, Prefetch::default());
         }
     }
 }

@@ -224,7 +224,7 @@ impl Source<'_> {
 
 /// The compensation for zero points of the weights: sums of the source elements that a row reads, times these.
 #[derive(Clone, Copy)]
-pub(super) struct Met<'a> {
+pub(super) struct WeightCompensation<'a> {
     /// The sums of all pixels.
     pub(super) pixels: &'a [i32],
     pub(super) units: usize,
@@ -232,7 +232,7 @@ pub(super) struct Met<'a> {
     pub(super) zero_points: Broadcast<'a>,
 }
 
-impl Met<'_> {
+impl WeightCompensation<'_> {
     /// The sum of the source elements that a row reads: over the taps of its segment around `at` that lie inside the source.
     pub(super) fn row(&self, pass: &Pass, segment: &Segment, (image, unit): (usize, usize), at: [i64; 3]) -> i32 {
         let lines = &pass.lines;
@@ -249,13 +249,13 @@ impl Met<'_> {
     }
 
     /// Subtracts it from a row of sums that begins at channel `channel`.
-    pub(super) fn subtract(&self, met: i32, channel: i64, sums: &mut [i32]) {
+    pub(super) fn subtract(&self, sum: i32, channel: i64, sums: &mut [i32]) {
         let (mut pos, mut numbers): (Pos, _) = ([0; MAX_NDIMS], [0.0; MAX_PANEL_COLUMNS]);
         for (i, sums) in sums.chunks_mut(MAX_PANEL_COLUMNS).enumerate() {
             pos[1] = channel + (i * MAX_PANEL_COLUMNS) as i64;
             let numbers = &mut numbers[..sums.len()];
             self.zero_points.line(&pos, 1, numbers);
-            sums.iter_mut().zip(numbers).for_each(|(s, z)| *s = s.wrapping_sub((*z as i32).wrapping_mul(met)));
+            sums.iter_mut().zip(numbers).for_each(|(s, z)| *s = s.wrapping_sub((*z as i32).wrapping_mul(sum)));
         }
     }
 }

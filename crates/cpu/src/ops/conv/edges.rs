@@ -141,12 +141,12 @@ fn widths(line: &Dim) -> Vec<Width> {
 }
 
 /// The taps of a depth or height that a result reads, as weight and source coordinates.
-fn met(line: &Dim, at: i64) -> Vec<(i64, i64)> {
+fn valid_taps(line: &Dim, at: i64) -> Vec<(i64, i64)> {
     meeting(line, at).collect()
 }
 
 /// Strides of taps and pixels.
-struct Lie {
+struct WindowStrides {
     from: Place,
     kernel: [i64; 3],
     /// Bytes of a tap of a panel.
@@ -155,18 +155,18 @@ struct Lie {
 }
 
 /// All stretches of an image.
-fn stretches(lines: &[Dim; 3], results: [i64; 3], lie: &Lie) -> Vec<Stretch> {
-    let (widths, [_, kh, kw]) = (widths(&lines[2]), lie.kernel);
+fn stretches(lines: &[Dim; 3], results: [i64; 3], window: &WindowStrides) -> Vec<Stretch> {
+    let (widths, [_, kh, kw]) = (widths(&lines[2]), window.kernel);
     let mut all = Vec::new();
     for (d, h) in (0..results[0]).flat_map(|d| (0..results[1]).map(move |h| (d, h))) {
-        let (depths, heights) = (met(&lines[0], d), met(&lines[1], h));
+        let (depths, heights) = (valid_taps(&lines[0], d), valid_taps(&lines[1], h));
         for Width { phase, first, count, taps } in &widths {
-            for (row, rows, tiles) in runs(0..*count, lie.tall) {
+            for (row, rows, tiles) in runs(0..*count, window.tall) {
                 for row in (0..tiles).map(|i| row + i * rows) {
                     let at = |(kd, z): (i64, i64), (y_tap, y): (i64, i64), (x_tap, x): (i64, i64)| {
                         let pixel = [z, y, x + row as i64 * lines[2].stride].map(|at| at as usize);
-                        let source = (0..3).map(|i| pixel[i] * lie.from.strides[i]).sum();
-                        (((kd * kh + y_tap) * kw + x_tap) as usize * lie.tap, source)
+                        let source = (0..3).map(|i| pixel[i] * window.from.strides[i]).sum();
+                        (((kd * kh + y_tap) * kw + x_tap) as usize * window.tap, source)
                     };
                     let taps: Vec<(usize, usize)> =
                         depths.iter().flat_map(|z| heights.iter().flat_map(|y| taps.iter().map(|x| at(*z, *y, *x)))).collect();
@@ -195,8 +195,8 @@ impl Edges {
         let lines = geometry::lines(s.direction, &s.sizes, [results, sizes_of(source)])?;
         let (width, size) = (panel_columns(isa, channels), source.dtype.bits() / 8);
         let tall = tallest(isa, product, width / isa.width().lanes());
-        let lie = Lie { from: Place::new(source, depth, "source")?, kernel: s.sizes.k, tap: depth * size * width, tall };
-        let stretches = stretches(&lines, results, &lie);
+        let window = WindowStrides { from: Place::new(source, depth, "source")?, kernel: s.sizes.k, tap: depth * size * width, tall };
+        let stretches = stretches(&lines, results, &window);
         let here: usize = stretches.iter().map(|s| order::cost(s.rows, s.taps.len(), tall)).sum();
         let there = Order::new(&lines, Cut { images, rows: tall, on_amx: false, all_taps: false, exact: true }).cost(tall);
         if here.saturating_mul(images).saturating_mul(5) > there.saturating_mul(4) {
@@ -214,7 +214,7 @@ impl Edges {
             source: s.source.0,
             result: s.result.0,
             result_channel: s.result_channel,
-            column: lie.from.strides[2].wrapping_mul(lines[2].stride as usize),
+            column: window.from.strides[2].wrapping_mul(lines[2].stride as usize),
             across: lines[2].step as usize,
             stretches,
             results,
@@ -223,8 +223,8 @@ impl Edges {
             depth,
             channels,
             weights: s.weights.blocking().map_or(0, |b| b.offset as usize * size),
-            panel: s.sizes.k.iter().product::<i64>() as usize * lie.tap,
-            from: lie.from,
+            panel: s.sizes.k.iter().product::<i64>() as usize * window.tap,
+            from: window.from,
             width,
             panels,
             each,

@@ -52,7 +52,7 @@ struct Fused {
     index: usize,
     /// Rounds of images, and bytes of source and destination from one round to the next.
     rounds: usize,
-    apart: [usize; 2],
+    round_bytes: [usize; 2],
     bands: Vec<Band>,
     plans: [Plans; 2],
     /// Bytes of the intermediate result of a round.
@@ -102,12 +102,12 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let cut = cut(op, &problem.attr, (&sizes, target))?;
     let dims = Dims::from([cut.images, sizes.g, sizes.i[1], sizes.i[2]]);
     let middle = Tensor::with_tag(dims, op.dst.dtype, "axb").map_err(|e| Skip::Layout(e.to_string()))?;
-    let (images, apart) = (sizes.mb / cut.images, [&op.src, depthwise_dst(op)].map(|t| bytes(t, 0) * cut.images as usize));
+    let (images, round_bytes) = (sizes.mb / cut.images, [&op.src, depthwise_dst(op)].map(|t| bytes(t, 0) * cut.images as usize));
     let (op, attr) = ((**op).clone(), problem.attr.clone());
     let mut halves = Halves { op, attr: &attr, index, sizes, middle, cut, target, plans: [Vec::new(), Vec::new()] };
     let bands = halves.bands()?;
     let Halves { op, middle, plans, .. } = halves;
-    let fused = Fused { index, rounds: images as usize, apart, bands, plans, middle: middle.bytes() };
+    let fused = Fused { index, rounds: images as usize, round_bytes, bands, plans, middle: middle.bytes() };
     problem.op = op.into();
     problem.resolve();
     RowPlan::of(problem, target, booked(&fused.parts()), fused)
@@ -163,24 +163,24 @@ impl Halves<'_> {
         let middle = bytes(&self.middle, 2);
         for start in (0..out).step_by(self.cut.rows as usize) {
             let rows = start..out.min(start + self.cut.rows);
-            let met = self.met(&rows);
-            let first = if met.end > done {
-                let problem = self.first(met.end - done).ok_or(Skip::Op("this 1x1 convolution alone"))?;
+            let rows_read = self.rows_read(&rows);
+            let first = if rows_read.end > done {
+                let problem = self.first(rows_read.end - done).ok_or(Skip::Op("this 1x1 convolution alone"))?;
                 let [from, to] = [source, middle].map(|row| row * done as usize);
                 Some(Half { plan: self.half(0, problem)?, from, to })
             } else {
                 None
             };
-            done = done.max(met.end);
-            let problem = self.second(&rows, &met).ok_or(Skip::Op("this depthwise convolution alone"))?;
-            let second = Half { plan: self.half(1, problem)?, from: met.start as usize * middle, to: start as usize * result };
+            done = done.max(rows_read.end);
+            let problem = self.second(&rows, &rows_read).ok_or(Skip::Op("this depthwise convolution alone"))?;
+            let second = Half { plan: self.half(1, problem)?, from: rows_read.start as usize * middle, to: start as usize * result };
             bands.push(Band { first, second });
         }
         Ok(bands)
     }
 
     /// The rows of the intermediate result that rows of results read.
-    fn met(&self, rows: &Range<i64>) -> Range<i64> {
+    fn rows_read(&self, rows: &Range<i64>) -> Range<i64> {
         let s = &self.sizes;
         if !self.cut.bands {
             return 0..s.i[1];
@@ -206,14 +206,14 @@ impl Halves<'_> {
         Problem::new(Conv::new(op.prop, op.alg, tensors, op.bias.clone(), op.window.clone()), attr).ok()
     }
 
-    /// The depthwise convolution that computes `rows` from the rows `met` of the intermediate result.
-    fn second(&self, rows: &Range<i64>, met: &Range<i64>) -> Option<Problem> {
+    /// The depthwise convolution that computes `rows` from the rows `rows_read` of the intermediate result.
+    fn second(&self, rows: &Range<i64>, rows_read: &Range<i64>) -> Option<Problem> {
         let (op, attr, s) = (&self.op, self.attr, &self.sizes);
         let images = self.cut.images;
         let dst = part(depthwise_dst(op), images, rows.end - rows.start)?;
-        let tensors = [part(&self.middle, images, met.end - met.start)?, op.depthwise_weights.clone()?, dst];
-        let low = met.start - (rows.start * s.s[1] - s.pl[1]);
-        let high = (rows.end - 1) * s.s[1] - s.pl[1] + s.k[1] - met.end;
+        let tensors = [part(&self.middle, images, rows_read.end - rows_read.start)?, op.depthwise_weights.clone()?, dst];
+        let low = rows_read.start - (rows.start * s.s[1] - s.pl[1]);
+        let high = (rows.end - 1) * s.s[1] - s.pl[1] + s.k[1] - rows_read.end;
         let window = Window {
             strides: Dims::from([s.s[1], s.s[2]]),
             dilations: Dims::from([0, 0]),
@@ -327,7 +327,7 @@ impl Generated for Fused {
         let (src, dst) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?);
         let ctx = &Ctx { scratch: Region::host(shared), ..*ctx };
         for round in 0..self.rounds {
-            let [src_at, dst_at] = self.apart.map(|bytes| bytes * round);
+            let [src_at, dst_at] = self.round_bytes.map(|bytes| bytes * round);
             for Band { first: half, second: last } in &self.bands {
                 if let Some(half) = half {
                     self.half((0, first), *half, ctx, [behind(src, src_at + half.from), behind(middle, half.to)])?;

@@ -103,9 +103,9 @@ impl Joint {
     pub(super) fn store(&self, bound: &Bound<'_>, to: Buf, block: Block<'_>) {
         let place = &bound.plan.to;
         let [pd, ph, pw] = self.phases();
-        let mut walk = bound.walk(block.unit, block.rows.start);
+        let mut cursor = bound.cursor(block.unit, block.rows.start);
         for row in block.sums.chunks_mut(block.step).take(block.rows.len()) {
-            let (image, at) = (walk.image, walk.at);
+            let (image, at) = (cursor.image, cursor.at);
             if row[..self.columns()].iter().fold(false, |any, sum| any | sum.is_nan()) {
                 self.sums(bound, (image, at), row);
             }
@@ -117,7 +117,7 @@ impl Joint {
                 let ([d, h, w], [sd, sh, sw]) = ([pixel(0, d), pixel(1, h), pixel(2, 0)], place.strides);
                 to.write((place.base + image * place.image + d * sd + h * sh + w * sw) / 4, row);
             }
-            walk.advance(1);
+            cursor.advance(1);
         }
     }
 

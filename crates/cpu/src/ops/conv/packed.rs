@@ -21,7 +21,7 @@ const MIN_JOINT_ROWS: usize = 64;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Packed {
     /// Lines of a panel from one tap to the next, and in a tap. The first tap begins `first` lines into the panel.
-    pub(super) apart: usize,
+    pub(super) tap_lines: usize,
     pub(super) lines: usize,
     pub(super) first: usize,
     /// Taps.
@@ -134,18 +134,18 @@ impl Packed {
             return self.pack_lines(simd, (from, at), to, panel);
         }
         let size = 4 / self.step;
-        let whole = self.from.is_whole(self.step) && [self.first, self.apart, self.lines].iter().all(|n| n.is_multiple_of(self.step));
+        let whole = self.from.is_whole(self.step) && [self.first, self.tap_lines, self.lines].iter().all(|n| n.is_multiple_of(self.step));
         for tap in 0..self.taps {
             for step in 0..self.steps {
                 let (mut words, mut line) = ([0u8; 4 * MAX_PANEL_COLUMNS], [0u8; 4 * MAX_PANEL_COLUMNS]);
                 let (words, line) = (&mut words[..4 * self.width], &mut line[..self.width * size]);
                 if whole {
-                    self.from.read_words(from, at, (self.first + tap * self.apart + step * self.step, size), words);
+                    self.from.read_words(from, at, (self.first + tap * self.tap_lines + step * self.step, size), words);
                     to.write((panel * self.words() + (tap * self.steps + step) * self.width) * 4, words);
                     continue;
                 }
                 for i in 0..self.step.min(self.lines - step * self.step) {
-                    self.from.read(from, at, (self.first + tap * self.apart + step * self.step + i, size), line);
+                    self.from.read(from, at, (self.first + tap * self.tap_lines + step * self.step + i, size), line);
                     match size {
                         1 => interleave::<1>(words, line, i),
                         _ => interleave::<2>(words, line, i),
@@ -166,7 +166,7 @@ impl Packed {
                 let (steps, depth) = (PACKED_STEPS.min(self.steps - first), self.lines - first * self.step);
                 let depth = depth.min(steps * self.step);
                 let lines = &mut read[..depth * line];
-                from.read(at + (self.first + tap * self.apart + first * self.step) * line, lines);
+                from.read(at + (self.first + tap * self.tap_lines + first * self.step) * line, lines);
                 let words = &mut words[..steps * self.width];
                 pack::panels(simd, &Plain { bytes: lines, depth: line, column: size }, 0..depth, 0..self.width, form, words);
                 to.write(panel * self.words() + (tap * self.steps + first) * self.width, words);

@@ -59,7 +59,7 @@ pub(super) struct Padded {
 
 /// What is to be copied.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wish {
+pub(super) struct CopyRequest {
     pub(super) images: usize,
     pub(super) groups: usize,
     /// Bytes of a group's pixel in the source, and in the copy.
@@ -78,7 +78,7 @@ pub(super) struct Wish {
     pub(super) fills: bool,
 }
 
-impl Wish {
+impl CopyRequest {
     /// Cycles to gather a row for a tap, for all groups of panels that stay in L2.
     fn gathered(&self, taps: usize) -> usize {
         let groups = (taps * self.pixel * self.columns.next_multiple_of(16)).div_ceil(self.panels.max(1));
@@ -88,23 +88,23 @@ impl Wish {
 
 impl Padded {
     /// A copy, if windows read padding or pixels are not whole steps, it fits, and it saves time.
-    pub(super) fn new(lines: &[Line; 3], wish: Wish) -> Option<Padded> {
-        let padded = Padded::of_lines(lines, &wish)?;
-        let padded = padded.in_bands(lines, &wish).unwrap_or(padded);
+    pub(super) fn new(lines: &[Line; 3], request: CopyRequest) -> Option<Padded> {
+        let padded = Padded::of_lines(lines, &request)?;
+        let padded = padded.in_bands(lines, &request).unwrap_or(padded);
         let fits = padded.image()
-            <= if wish.pixel <= MAX_NARROW_PIXEL_BYTES {
-                wish.budget.saturating_mul(MAX_NARROW_PIXEL_BYTES / wish.pixel.max(1) + 1)
+            <= if request.pixel <= MAX_NARROW_PIXEL_BYTES {
+                request.budget.saturating_mul(MAX_NARROW_PIXEL_BYTES / request.pixel.max(1) + 1)
             } else {
-                wish.budget
+                request.budget
             };
-        let most = if fits { (wish.budget / 2 / padded.image().max(1)).clamp(1, wish.images) } else { 0 };
-        let images = (1..=most).rev().find(|n| wish.images.is_multiple_of(*n))?;
-        let padded = Padded { images, wide: padded.is_wide(lines, &wish), ..padded };
-        padded.pays(lines, &wish).then_some(padded)
+        let most = if fits { (request.budget / 2 / padded.image().max(1)).clamp(1, request.images) } else { 0 };
+        let images = (1..=most).rev().find(|n| request.images.is_multiple_of(*n))?;
+        let padded = Padded { images, wide: padded.is_wide(lines, &request), ..padded };
+        padded.pays(lines, &request).then_some(padded)
     }
 
     /// A copy of all lines of an image.
-    fn of_lines(lines: &[Line; 3], wish: &Wish) -> Option<Padded> {
+    fn of_lines(lines: &[Line; 3], request: &CopyRequest) -> Option<Padded> {
         let reach = |line: &Line| {
             let ends = line.phases.iter().filter_map(|p| p.reach(line.stride, 0, p.count.max(1)));
             ends.fold((0, line.source), |(low, end), (l, h)| (low.min(l), end.max(h + 1)))
@@ -113,25 +113,28 @@ impl Padded {
         let mut before = reaches.map(|(low, _)| low.unsigned_abs() as usize);
         let mut all: [usize; 3] = std::array::from_fn(|i| (reaches[i].1 - reaches[i].0) as usize);
         let inner = [0, 1, 2].map(|i| lines[i].source as usize);
-        if !wish.fills {
+        if !request.fills {
             // Planes of padding are left out as taps, instead of being copied as zeros.
             (before[0], all[0]) = (0, inner[0]);
         }
-        if wish.images == 0 || inner.contains(&0) || lines.iter().flat_map(|line| &line.phases).any(|p| p.count == 0 || p.taps.is_empty()) {
+        if request.images == 0
+            || inner.contains(&0)
+            || lines.iter().flat_map(|line| &line.phases).any(|p| p.count == 0 || p.taps.is_empty())
+        {
             return None;
         }
-        let Wish { groups, bytes, pixel, watched, .. } = *wish;
+        let CopyRequest { groups, bytes, pixel, watched, .. } = *request;
         all.iter().try_fold(groups * pixel, |n, size| n.checked_mul(*size))?;
         let height = lines[1].phases.iter().map(|p| p.count).max().unwrap_or(0);
         Some(Padded { images: 1, lines: height, height, groups, before, inner, all, bytes, pixel, watched, wide: false })
     }
 
     /// A copy in bands of result lines, if an image is large. The last band overlaps the one before, so that all have the same height.
-    fn in_bands(&self, lines: &[Line; 3], wish: &Wish) -> Option<Padded> {
+    fn in_bands(&self, lines: &[Line; 3], request: &CopyRequest) -> Option<Padded> {
         let [depth, height, _] = lines;
-        let (limit, line) = (wish.budget / BAND_L2_FRACTION, self.all[2] * self.pixel * self.groups);
+        let (limit, line) = (request.budget / BAND_L2_FRACTION, self.all[2] * self.pixel * self.groups);
         let [phase] = &*height.phases else { return None };
-        if depth.phases.len() > 1 || self.all[0] > 1 || self.image() <= limit || !wish.watched || !wish.repeats {
+        if depth.phases.len() > 1 || self.all[0] > 1 || self.image() <= limit || !request.watched || !request.repeats {
             return None;
         }
         let (low, high) = phase.reach(height.stride, 0, 1)?;
@@ -155,7 +158,7 @@ impl Padded {
     }
 
     /// Whether not gathering rows, tap by tap, saves more time than the copy takes.
-    fn pays(&self, lines: &[Line; 3], wish: &Wish) -> bool {
+    fn pays(&self, lines: &[Line; 3], request: &CopyRequest) -> bool {
         let counts = |inside: bool| -> usize {
             let dim = |line: &Line| -> usize { line.phases.iter().map(|p| if inside { line.inside(p) } else { p.count }).sum() };
             lines.iter().map(dim).product()
@@ -165,28 +168,28 @@ impl Padded {
         let gathered = if partial || self.wide { rows } else { rows - counts(true) };
         let rate = if self.bytes == self.pixel && self.groups == 1 { DENSE_COPY_BYTES_PER_CYCLE } else { COPY_BYTES_PER_CYCLE };
         let copied = self.image() * self.bands().count() / rate;
-        let products = rows * taps * self.groups * self.bytes.div_ceil(64) * wish.columns.div_ceil(16);
-        let passes = wish.fills && rows > counts(true);
-        passes || gathered > 0 && copied < self.groups * gathered * taps * wish.gathered(taps) + products / COPY_TIME_FRACTION
+        let products = rows * taps * self.groups * self.bytes.div_ceil(64) * request.columns.div_ceil(16);
+        let passes = request.fills && rows > counts(true);
+        passes || gathered > 0 && copied < self.groups * gathered * taps * request.gathered(taps) + products / COPY_TIME_FRACTION
     }
 
     /// Whether tiles over a whole plane, with unused results between lines, take less time than tiles of single lines, which are gathered
     /// if lines are short.
-    fn is_wide(&self, lines: &[Line; 3], wish: &Wish) -> bool {
+    fn is_wide(&self, lines: &[Line; 3], request: &CopyRequest) -> bool {
         let [height, width] = [&lines[1], &lines[2]];
         let ([_], [w]) = (&*height.phases, &*width.phases) else { return false };
-        if [height, width].iter().any(|line| line.stride != 1) || self.lines < 2 || !wish.watched || !wish.repeats {
+        if [height, width].iter().any(|line| line.stride != 1) || self.lines < 2 || !request.watched || !request.repeats {
             return false;
         }
         let taps: usize = lines.iter().map(|line| line.phases.iter().map(|p| p.taps.len()).max().unwrap_or(0)).product();
-        let row = taps * self.bytes.div_ceil(64) * wish.columns.div_ceil(16);
+        let row = taps * self.bytes.div_ceil(64) * request.columns.div_ceil(16);
         // The time of a tile depends on its rows, or on loading its operands.
         let pieces = w.count.div_ceil(16);
         let apart = if w.count / pieces >= amx::SHORT {
-            let calls = if amx::are_alike(w.count) { 0 } else { 2 * self.lines };
+            let calls = if amx::has_equal_tiles(w.count) { 0 } else { 2 * self.lines };
             (self.lines * pieces).div_ceil(2) * (2 * w.count / pieces).max(MIN_LISTED_ROWS) * row + calls * CALL_CYCLES
         } else {
-            self.lines * w.count * (row + taps * wish.gathered(taps))
+            self.lines * w.count * (row + taps * request.gathered(taps))
         };
         let plane = self.plane(w.count);
         plane / plane.div_ceil(16) >= amx::SHORT && plane * (row + LIST_CYCLES) < apart

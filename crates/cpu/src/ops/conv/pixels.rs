@@ -2,7 +2,7 @@
 
 mod lines;
 
-use super::compensation::{self, Met, Panel, Source, Weights};
+use super::compensation::{self, Panel, Source, WeightCompensation, Weights};
 use super::order::{Patch, Segment};
 use super::padded::Images;
 use super::tiles::{Pass, Place, Tap, Tiles};
@@ -24,7 +24,7 @@ use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS, Problem};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An iterator over results in the order of a pass.
-pub(super) struct Walk<'p> {
+pub(super) struct Cursor<'p> {
     pass: &'p Pass,
     segment: usize,
     patch: usize,
@@ -45,14 +45,14 @@ struct Lane {
     /// Address of the current result's pixel; in the source: of what a tap at offset 0 reads.
     now: usize,
     /// Bytes from there to the following results.
-    ahead: [usize; MOST_ROWS],
+    offsets: [usize; MOST_ROWS],
 }
 
 impl Lane {
     /// The lane of results that are `distance` pixels apart. For a line with one result the distance is not used and may be any number.
     fn new(place: Place, first: usize, distance: i64) -> Lane {
         let step = place.strides[2].wrapping_mul(distance as usize);
-        Lane { place, first, now: 0, ahead: std::array::from_fn(|i| step.wrapping_mul(i)) }
+        Lane { place, first, now: 0, offsets: std::array::from_fn(|i| step.wrapping_mul(i)) }
     }
 
     /// Moves to coordinates of an image.
@@ -62,9 +62,9 @@ impl Lane {
     }
 }
 
-impl<'p> Walk<'p> {
+impl<'p> Cursor<'p> {
     /// From result `row` on.
-    fn new(pass: &'p Pass, row: usize, lanes: [Lane; 2]) -> Walk<'p> {
+    fn new(pass: &'p Pass, row: usize, lanes: [Lane; 2]) -> Cursor<'p> {
         let order = &pass.order;
         let segment = order.segments.partition_point(|s| s.first_row + s.rows <= row);
         let (mut patch, mut rest) = (order.segments[segment].patches.start, row - order.segments[segment].first_row);
@@ -78,9 +78,9 @@ impl<'p> Walk<'p> {
         let (plane, h) = (line / count[1], line % count[1]);
         let (image, d) = (plane / count[0], plane % count[0]);
         let [source, result] = lanes;
-        let mut walk = Walk { pass, segment, patch, image, at: [first[0] + d, first[1] + h, first[2] + w], left: 0, source, result };
-        walk.enter();
-        walk
+        let mut cursor = Cursor { pass, segment, patch, image, at: [first[0] + d, first[1] + h, first[2] + w], left: 0, source, result };
+        cursor.enter();
+        cursor
     }
 
     fn segment(&self) -> &'p Segment {
@@ -108,8 +108,8 @@ impl<'p> Walk<'p> {
         self.at[2] += n;
         self.left -= n;
         if self.left > 0 {
-            self.source.now += self.source.ahead[1] * n;
-            self.result.now += self.result.ahead[1] * n;
+            self.source.now += self.source.offsets[1] * n;
+            self.result.now += self.result.offsets[1] * n;
         } else {
             self.next_line();
         }
@@ -151,7 +151,7 @@ pub(super) struct Bound<'a> {
     zeros: usize,
     tail: Option<&'a Epilogue<'a>>,
     compensation: &'a [i32],
-    met: Option<&'a Met<'a>>,
+    weight_compensation: Option<&'a WeightCompensation<'a>>,
     /// The source and the weights.
     pub(super) factors: [Buf<'a>; 2],
 }
@@ -192,64 +192,64 @@ impl Bound<'_> {
     }
 
     /// The source pixels of the next `rows` results and the addresses of these results, for segments with taps that may read padding.
-    fn pixels(&self, walk: &mut Walk<'_>, rows: usize) -> (Pixels, [usize; MOST_ROWS]) {
+    fn pixels(&self, cursor: &mut Cursor<'_>, rows: usize) -> (Pixels, [usize; MOST_ROWS]) {
         let lines = &self.pass.lines;
         let (mut pixels, mut to) = (Pixels { base: [0; MOST_ROWS], at: [[0; MOST_ROWS]; 3] }, [0; MOST_ROWS]);
         let mut i = 0;
         while i < rows {
-            let n = walk.left.min(rows - i);
+            let n = cursor.left.min(rows - i);
             for k in 0..n {
-                pixels.base[i + k] = walk.source.now + walk.source.ahead[k];
-                to[i + k] = walk.result.now + walk.result.ahead[k];
+                pixels.base[i + k] = cursor.source.now + cursor.source.offsets[k];
+                to[i + k] = cursor.result.now + cursor.result.offsets[k];
                 for (d, line) in lines.iter().enumerate().take(2) {
-                    pixels.at[d][i + k] = walk.at[d] as i64 * line.stride;
+                    pixels.at[d][i + k] = cursor.at[d] as i64 * line.stride;
                 }
-                pixels.at[2][i + k] = (walk.at[2] + k) as i64 * lines[2].stride;
+                pixels.at[2][i + k] = (cursor.at[2] + k) as i64 * lines[2].stride;
             }
-            walk.advance(n);
+            cursor.advance(n);
             i += n;
         }
         (pixels, to)
     }
 
     /// Subtracts sums of the source elements that rows read, times the zero points of the weights.
-    fn subtract_met(&self, met: &Met<'_>, block: &mut Block<'_>) {
-        let mut walk = Rows::walk(self, block.unit, block.rows.start);
+    fn subtract_weight_compensation(&self, weight_compensation: &WeightCompensation<'_>, block: &mut Block<'_>) {
+        let mut cursor = Rows::cursor(self, block.unit, block.rows.start);
         let channel = (self.pass.units.group(block.unit) * self.plan.channels + block.columns.start) as i64;
         let columns = block.columns.len();
         for row in block.sums.chunks_mut(block.step).take(block.rows.len()) {
-            let at = std::array::from_fn(|i| walk.at[i] as i64 * self.pass.lines[i].stride);
-            let sum = met.row(self.pass, walk.segment(), (walk.image, block.unit), at);
-            met.subtract(sum, channel, &mut bytemuck::cast_slice_mut(row)[..columns]);
-            walk.advance(1);
+            let at = std::array::from_fn(|i| cursor.at[i] as i64 * self.pass.lines[i].stride);
+            let sum = weight_compensation.row(self.pass, cursor.segment(), (cursor.image, block.unit), at);
+            weight_compensation.subtract(sum, channel, &mut bytemuck::cast_slice_mut(row)[..columns]);
+            cursor.advance(1);
         }
     }
 
     /// Lists a strip of results without taps on padding: as many tiles as the line has left, or a single tile that continues in the next
     /// line.
     #[inline(always)]
-    fn inner(&self, walk: &mut Walk<'_>, (sums, most): (usize, usize), list: &mut List<'_>) -> usize {
-        let (rows, segment) = (list.rows(), walk.segment());
+    fn inner(&self, cursor: &mut Cursor<'_>, (sums, most): (usize, usize), list: &mut List<'_>) -> usize {
+        let (rows, segment) = (list.rows(), cursor.segment());
         let list_all = |list: &mut List<'_>, lanes: [(usize, &[usize; MOST_ROWS]); 2], tiles: usize| {
             let [a_row, c_row] = lanes.map(|lane| lane.1[1]);
             list.strip(Strip { tiles, sums, a_row, c_row, to: lanes[1] });
             self.pass.taps(segment, |t| list.tap(t.b, lanes[0].0.wrapping_add_signed(t.a), lanes[0].1));
         };
-        if walk.left >= rows {
-            let tiles = if walk.left / most >= rows { most } else { walk.left / rows };
-            list_all(list, [(walk.source.now, &walk.source.ahead), (walk.result.now, &walk.result.ahead)], tiles);
-            walk.advance(tiles * rows);
+        if cursor.left >= rows {
+            let tiles = if cursor.left / most >= rows { most } else { cursor.left / rows };
+            list_all(list, [(cursor.source.now, &cursor.source.offsets), (cursor.result.now, &cursor.result.offsets)], tiles);
+            cursor.advance(tiles * rows);
             return tiles;
         }
         let mut lanes = [[0; MOST_ROWS]; 2];
         let mut i = 0;
         while i < rows {
-            let n = walk.left.min(rows - i);
+            let n = cursor.left.min(rows - i);
             for k in 0..n {
-                lanes[0][i + k] = walk.source.now + walk.source.ahead[k];
-                lanes[1][i + k] = walk.result.now + walk.result.ahead[k];
+                lanes[0][i + k] = cursor.source.now + cursor.source.offsets[k];
+                lanes[1][i + k] = cursor.result.now + cursor.result.offsets[k];
             }
-            walk.advance(n);
+            cursor.advance(n);
             i += n;
         }
         list_all(list, [(0, &lanes[0]), (0, &lanes[1])], 1);
@@ -258,19 +258,19 @@ impl Bound<'_> {
 }
 
 impl<'a> Rows for Bound<'a> {
-    type Walk = Walk<'a>;
+    type Cursor = Cursor<'a>;
 
-    fn walk(&self, unit: usize, row: usize) -> Walk<'a> {
-        Walk::new(self.pass, row, self.lanes(unit))
+    fn cursor(&self, unit: usize, row: usize) -> Cursor<'a> {
+        Cursor::new(self.pass, row, self.lanes(unit))
     }
 
     #[inline]
-    fn strip(&self, walk: &mut Walk<'a>, sums: usize, most: usize, list: &mut List<'_>) -> usize {
-        let (pass, segment, rows) = (self.pass, walk.segment, list.rows());
-        if walk.segment().exact {
-            return self.inner(walk, (sums, most), list);
+    fn strip(&self, cursor: &mut Cursor<'a>, sums: usize, most: usize, list: &mut List<'_>) -> usize {
+        let (pass, segment, rows) = (self.pass, cursor.segment, list.rows());
+        if cursor.segment().exact {
+            return self.inner(cursor, (sums, most), list);
         }
-        let (pixels, to) = self.pixels(walk, rows);
+        let (pixels, to) = self.pixels(cursor, rows);
         list.strip(Strip { tiles: 1, sums, a_row: 0, c_row: 0, to: (0, &to) });
         let mut line = [0; MOST_ROWS];
         pass.taps(&pass.order.segments[segment], |t| {
@@ -294,20 +294,20 @@ impl<'a> Rows for Bound<'a> {
         let n = tail.dst().dims().len();
         let channel = (self.pass.units.group(block.unit) * self.plan.channels + block.columns.start) as i64;
         let step = self.pass.lines[2].step;
-        let mut walk = self.walk(block.unit, block.rows.start);
+        let mut cursor = self.cursor(block.unit, block.rows.start);
         let mut left = block.rows.len();
         let runs = std::iter::from_fn(move || {
             if left == 0 {
                 return None;
             }
-            let pos = position(walk.image, channel, walk.position(), n);
-            let count = walk.left.min(left);
+            let pos = position(cursor.image, channel, cursor.position(), n);
+            let count = cursor.left.min(left);
             left -= count;
-            walk.advance(count);
+            cursor.advance(count);
             Some(Run { pos, dim: n - 1, step, count })
         });
-        if let Some(met) = self.met {
-            self.subtract_met(met, &mut block);
+        if let Some(weight_compensation) = self.weight_compensation {
+            self.subtract_weight_compensation(weight_compensation, &mut block);
         }
         let (data, exact) = if self.plan.whole {
             if !self.compensation.is_empty() {
@@ -431,7 +431,12 @@ impl Tiles {
 
 impl Tiles {
     /// The compensation for zero points of the weights: sums of source pixels, and these zero points.
-    fn met<'a>(&self, on: On<'_, 'a>, (source, weights): (&View<'a>, &View<'a>), sums: Part<'a>) -> Result<Met<'a>, Error> {
+    fn weight_compensation<'a>(
+        &self,
+        on: On<'_, 'a>,
+        (source, weights): (&View<'a>, &View<'a>),
+        sums: Part<'a>,
+    ) -> Result<WeightCompensation<'a>, Error> {
         let On { simd, ctx, .. } = on;
         let numbers = self.zero_points(simd, ctx)?;
         let zero_points = |channel: usize, out: &mut [f32]| self.zero_points_from(&numbers, channel, out);
@@ -440,7 +445,7 @@ impl Tiles {
         let pixels = Source { memory: source.buf(), place: from, sizes, units: groups, depth, signed };
         let by_weights = Broadcast::zero_point(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?;
         let result = (source.dims().len(), self.result_channel, self.channels);
-        Ok(Met {
+        Ok(WeightCompensation {
             pixels: pixels.sums((ctx.executor(), &zero_points), sums),
             units: groups,
             zero_points: window::by_result(by_weights, weights.dims().len(), result),
@@ -490,7 +495,7 @@ impl Generated for Tiles {
                 zeros: PADDING,
                 tail: None,
                 compensation: &[],
-                met: None,
+                weight_compensation: None,
                 factors: [Buf::empty(); 2],
             };
             pass.drive.build(Some(&nowhere))
@@ -532,7 +537,11 @@ impl Generated for Tiles {
                 window::weight_scale(ctx, &self.attr, &weights, (source.dims().len(), self.result_channel, self.channels))?,
             ])
         };
-        let met = if self.weights_shifted { Some(self.met(On { code, simd, ctx }, (&source, &weights), pixel_sums)?) } else { None };
+        let weight_compensation = if self.weights_shifted {
+            Some(self.weight_compensation(On { code, simd, ctx }, (&source, &weights), pixel_sums)?)
+        } else {
+            None
+        };
         let before = Before::new(&self.attr, factors, View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1)))?;
         let chain = Chain::new(simd, ctx, &self.attr, self.result)?.with(&before);
         let (args, tail) = match &self.tail {
@@ -549,7 +558,7 @@ impl Generated for Tiles {
             zeros: zeros.as_ptr().addr(),
             tail: tail.as_ref(),
             compensation,
-            met: met.as_ref(),
+            weight_compensation: weight_compensation.as_ref(),
             factors: [source.buf(), weights.buf()],
         };
         let columns = self.channels * self.groups;

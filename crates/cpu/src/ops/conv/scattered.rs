@@ -3,7 +3,7 @@
 //! Few channels leave most of a vector idle, and every source pixel has a product for each tap. Here channels times taps are the rows of a
 //! product, and pixels its columns, in place ([`columns`](super::columns)); each product is then added to the result that its tap leads to.
 
-use super::columns::plan_anyway;
+use super::columns::plan_aliased;
 use super::geometry::Direction;
 use super::tiles;
 use super::window::{Setup, place_tap, resolve_data, resolve_planes, sizes_of};
@@ -84,7 +84,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     problem.resolve();
     support::dense(&problem)?;
     let s = Setup::of(&problem.op)?;
-    let inner = plan_anyway(&products(&s, channels * taps, depth)?, target)?;
+    let inner = plan_aliased(&products(&s, channels * taps, depth)?, target)?;
     let sizes = |t: &Tensor| sizes_of(t).map(|n| n as usize);
     let scattered = Scattered {
         inner,

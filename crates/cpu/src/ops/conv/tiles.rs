@@ -11,7 +11,7 @@ use super::geometry::{self, Direction, Line};
 use super::joint::Joint;
 use super::order::{Cut, Order, Run, Segment};
 use super::packed::{Lines, Packed, Units};
-use super::padded::{Padded, Wish};
+use super::padded::{CopyRequest, Padded};
 use super::window::{self, Setup, sizes_of, spatial};
 use crate::CpuTarget;
 use crate::hardware::K_STEPS;
@@ -419,7 +419,7 @@ struct Reduction {
     most: usize,
     /// Taps in the weights, and bytes from one to the next.
     taps: usize,
-    apart: usize,
+    tap_bytes: usize,
     /// Elements of a tap.
     depth: usize,
 }
@@ -428,7 +428,7 @@ impl Reduction {
     /// K blocks small enough that the operands stay in L2: the whole reduction; or some neighbouring taps each; or, if a single tap is too
     /// long, equal ranges of channels for all taps.
     fn parts(&self) -> Vec<Part> {
-        let Reduction { product, most, taps, apart, depth, .. } = *self;
+        let Reduction { product, most, taps, tap_bytes, depth, .. } = *self;
         let each = product.depth();
         let steps = depth.div_ceil(each).max(1);
         if most * steps <= K_STEPS.window {
@@ -436,7 +436,7 @@ impl Reduction {
         }
         if steps <= K_STEPS.window {
             let per = taps.div_ceil(taps.div_ceil(K_STEPS.window / steps));
-            let taken = |i: usize| Some([i * per * apart, taps.min((i + 1) * per) * apart]);
+            let taken = |i: usize| Some([i * per * tap_bytes, taps.min((i + 1) * per) * tap_bytes]);
             return (0..taps.div_ceil(per)).map(|i| Part { taken: taken(i), ..self.part(per, 0..depth) }).collect();
         }
         let pieces = (most * steps).div_ceil(K_STEPS.window).min(steps.div_ceil(16));
@@ -524,7 +524,7 @@ impl Tiles {
         let units = Units::of(isa, groups, channels, if weights_shifted || !product.is_whole() { 0 } else { rows });
         passes::fills(attr, [rows.saturating_mul(groups / units[0].joined.max(1)), channels * units[0].joined], (isa, target))?;
         let repacks = units[0].joined > 1 || in_lines(s, isa, product);
-        let lie = Lines { groups: 1, depth, columns: channels, together, width: panel_width, tap, panel: all * tap };
+        let packing = Lines { groups: 1, depth, columns: channels, together, width: panel_width, tap, panel: all * tap };
         let mut common = Common {
             setup: s,
             product,
@@ -559,7 +559,7 @@ impl Tiles {
         }
         let fills = common.fills && common.padded.is_some();
         let shifted = attr.zero_points.contains_key(&s.source.0) && !fills;
-        let mut passes = common.all_passes(&lines, units, repacks.then_some(lie), flip.map(|shift| (shift, shifted)))?;
+        let mut passes = common.all_passes(&lines, units, repacks.then_some(packing), flip.map(|shift| (shift, shifted)))?;
         let packed = Pass::share(&mut passes);
         let compensation = flip.map(|shift| Compensation::new((isa, shift), common.width, &passes));
         let (columns, repeated) = (channels * groups, if flip.is_some() { passes.len().max(1) } else { 1 });
@@ -647,7 +647,7 @@ impl Common<'_> {
     }
 
     /// Bytes of source and result pixels with all groups, for each row of a product of one group.
-    fn beside(&self, lines: &[Line; 3]) -> usize {
+    fn joint_row_bytes(&self, lines: &[Line; 3]) -> usize {
         let pixels = |line: &Line| line.phases.iter().map(|p| p.count).sum::<usize>();
         let rows = lines.iter().map(pixels).product::<usize>().max(1);
         let s = self.setup;
@@ -658,23 +658,24 @@ impl Common<'_> {
         }
     }
 
-    /// The passes of all products. `lie` is the layout of weights that are packed at execution, `shift` how integer sums are compensated.
+    /// The passes of all products. `packing` is the layout of weights that are packed at execution, `shift` how integer sums are
+    /// compensated.
     fn all_passes(
         &mut self,
         lines: &[Line; 3],
         units: Vec<Units>,
-        lie: Option<Lines>,
+        packing: Option<Lines>,
         shift: Option<(Shift, bool)>,
     ) -> Result<Vec<Pass>, Skip> {
         let (channels, depth, mut passes) = (self.channels, self.depth, Vec::new());
         for units in units {
             self.units = units;
             (self.channels, self.depth) = (channels * units.joined, depth * units.joined);
-            if self.padded.is_some() && lie.is_none() {
+            if self.padded.is_some() && packing.is_none() {
                 self.depth = self.tap_depth;
             }
             self.width = panel_columns(self.isa, self.channels);
-            self.packed = lie.map(|lie| Lines { groups: units.joined, ..lie });
+            self.packed = packing.map(|packing| Lines { groups: units.joined, ..packing });
             passes.extend(match shift {
                 Some((shift, shifted)) => self.compensated(lines, shift, shifted)?,
                 None => self.passes(lines.clone()),
@@ -752,12 +753,12 @@ impl Common<'_> {
         if !fits {
             return None;
         }
-        let apart = units.len() == 1 && units[0].joined == 1;
-        let depth = if apart { self.tap_depth } else { self.depth };
-        let (of, joined) = if apart { (groups, 1) } else { (1, groups) };
+        let separate = units.len() == 1 && units[0].joined == 1;
+        let depth = if separate { self.tap_depth } else { self.depth };
+        let (of, joined) = if separate { (groups, 1) } else { (1, groups) };
         let (bytes, pixel) = (self.depth * joined * size, depth * joined * size);
         let budget = self.target.caches.l2 * self.target.threads.max(1);
-        let wish = Wish {
+        let request = CopyRequest {
             images: self.images,
             groups: of,
             bytes,
@@ -769,7 +770,7 @@ impl Common<'_> {
             repeats: self.tail.as_ref()?.is_repeatable(),
             fills: self.fills,
         };
-        Padded::new(lines, wish)
+        Padded::new(lines, request)
     }
 }
 
@@ -818,10 +819,20 @@ impl Pass {
         let packed = c.packed.map(|from| {
             let first = if merged { lines[2].phases[0].taps.first().map_or(0, |t| t.0 as usize) } else { 0 };
             let taps = k[0] * k[1] * if merged { 1 } else { k[2] };
-            let apart = c.depth * if merged { k[2] } else { 1 };
+            let tap_lines = c.depth * if merged { k[2] } else { 1 };
             let lines = c.depth * joint;
             let steps = lines.div_ceil(each);
-            Packed { apart, lines, first: first * c.depth, taps, steps, width: c.width, step: each, together: c.product.together(), from }
+            Packed {
+                tap_lines,
+                lines,
+                first: first * c.depth,
+                taps,
+                steps,
+                width: c.width,
+                step: each,
+                together: c.product.together(),
+                from,
+            }
         });
         let tap_bytes = packed.map_or(c.tap, |p| p.steps * p.width * 4);
         let across = if merged && c.packed.is_some() { [k[1], 1, 0] } else { [k[1] * k[2], k[2], 1] };
@@ -838,9 +849,9 @@ impl Pass {
             lines[i].phases.iter().map(|phase| phase.taps.iter().map(offset).collect()).collect()
         });
         let most = order.segments.iter().map(Segment::all_taps).max().unwrap_or(0);
-        let (all, apart) = if merged { (k[0] * k[1], b[1]) } else { (k.iter().product(), tap_bytes) };
+        let (all, tap_bytes) = if merged { (k[0] * k[1], b[1]) } else { (k.iter().product(), tap_bytes) };
         let stretches: Vec<usize> = order.segments.iter().map(|s| s.rows).collect();
-        let reduction = Reduction { product: c.product, most, taps: all, apart, depth: c.depth * joint };
+        let reduction = Reduction { product: c.product, most, taps: all, tap_bytes, depth: c.depth * joint };
         let met = stretches.iter().sum::<usize>().saturating_mul(most * c.depth * joint * size);
         let shape = Shape {
             units: c.units.count,
@@ -855,7 +866,7 @@ impl Pass {
             product: c.product,
             right: Right::Panels,
             a_step: Stride::Fixed(4),
-            beside: c.beside(&lines),
+            joint_row_bytes: c.joint_row_bytes(&lines),
             begins: false,
             padded: c.padded.is_some(),
             tail: c.tail.clone(),

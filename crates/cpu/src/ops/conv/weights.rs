@@ -7,12 +7,12 @@
 //! order.
 
 pub(crate) mod copy;
+mod prefetch;
 pub(crate) mod run;
 pub(crate) mod side;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tiled;
-mod upcoming;
 
 use super::window::{cut, place, place_tap, sizes_of};
 use crate::CpuTarget;

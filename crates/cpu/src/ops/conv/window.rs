@@ -246,16 +246,16 @@ pub(crate) fn sizes_of(t: &Tensor) -> [i64; 3] {
 
 /// Sets the spatial coordinates of a position in a data tensor.
 pub(super) fn place(pos: &mut Pos, n: usize, at: [i64; 3]) {
-    place_behind(pos, (n, 2), at);
+    set_spatial(pos, (n, 2), at);
 }
 
 /// Sets the spatial coordinates, behind the first `first` dimensions, of a position in weights to those of a tap.
 pub(super) fn place_tap(pos: &mut Pos, (n, first): (usize, usize), tap: usize, [_, kh, kw]: [i64; 3]) {
     let tap = tap as i64;
-    place_behind(pos, (n, first), [tap / (kh * kw), tap / kw % kh, tap % kw]);
+    set_spatial(pos, (n, first), [tap / (kh * kw), tap / kw % kh, tap % kw]);
 }
 
-fn place_behind(pos: &mut Pos, (n, first): (usize, usize), at: [i64; 3]) {
+fn set_spatial(pos: &mut Pos, (n, first): (usize, usize), at: [i64; 3]) {
     for (i, x) in at.into_iter().enumerate() {
         if let Some(d) = spatial(i, n, first) {
             pos[d] = x;

@@ -15,11 +15,11 @@ const CHANNEL: u32 = 0b110;
 
 /// Whether channels of the tensors of `op` are contiguous in memory.
 pub(super) fn suits(op: &GroupNorm) -> bool {
-    !op.flags.rms && op.src.dims()[1] > op.groups && has_near_channels(&op.src)
+    !op.flags.rms && op.src.dims()[1] > op.groups && has_contiguous_channels(&op.src)
 }
 
 /// Whether channels are contiguous in memory, and there is more than one pixel.
-pub(super) fn has_near_channels(tensor: &Tensor) -> bool {
+pub(super) fn has_contiguous_channels(tensor: &Tensor) -> bool {
     let nearest = |b: &Blocking| b.inner.iter().last().map_or(b.strides[1] == 1, |block| block.0 == 1);
     tensor.dims()[2..].iter().any(|s| *s > 1) && tensor.blocking().is_some_and(nearest)
 }

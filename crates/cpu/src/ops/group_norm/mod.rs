@@ -24,7 +24,7 @@ const MAX_COPIED_CHANNELS: i64 = 8;
 fn stages(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     if let Op::GroupNorm(op) = &problem.op
         && op.src.dims()[1] < MAX_COPIED_CHANNELS
-        && columns::has_near_channels(&op.src)
+        && columns::has_contiguous_channels(&op.src)
     {
         return Err(Skip::Layout("of src: few channels, which are neighbours".into()));
     }

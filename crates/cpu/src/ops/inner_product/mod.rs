@@ -100,7 +100,7 @@ fn few_rows(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
         Prop::BackwardData => ((Arg::DIFF_DST, vec![1]), ([1, 1], vec![0]), Arg::DIFF_SRC),
         _ => ((Arg::SRC, inner.clone()), ([0, 1], inner), Arg::DST),
     };
-    if gemv::are_enough(rows as usize, &op.weights, (&many.1, many.0[0]), target) {
+    if gemv::prefers_tiles(rows as usize, &op.weights, (&many.1, many.0[0]), target) {
         return Err(Skip::Shape("enough rows for tiles to be faster"));
     }
     let few = Side { arg: few.0, across: [0; 2], depth: few.1 };

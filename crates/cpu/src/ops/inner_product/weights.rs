@@ -90,12 +90,12 @@ pub(super) fn few_rows(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     let side = |arg: Arg, across: usize| Side { arg, across: [1, across], depth: vec![0] };
     let (source, gradient) = (side(Arg::SRC, 1), side(Arg::DIFF_DST, 0));
     let (few, many) = if by_column { (source, gradient) } else { (gradient, source) };
-    let (rows, walked) = if by_column { (op.src.dims()[1], &op.dst) } else { (op.dst.dims()[1], &op.src) };
+    let (rows, streamed) = if by_column { (op.src.dims()[1], &op.dst) } else { (op.dst.dims()[1], &op.src) };
     if !(1..=MAX_ROWS as i64).contains(&rows) {
         return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
     }
-    let small = walked.dtype != DataType::F32 && walked.bytes() <= MAX_TILE_WEIGHT_BYTES;
-    if small || gemv::are_enough(rows as usize, walked, (&[0], 1), target) {
+    let small = streamed.dtype != DataType::F32 && streamed.bytes() <= MAX_TILE_WEIGHT_BYTES;
+    if small || gemv::prefers_tiles(rows as usize, streamed, (&[0], 1), target) {
         return Err(Skip::Shape("enough rows for tiles to be faster"));
     }
     let sides = Sides { few, many, result: Arg::DIFF_WEIGHTS, batch: 0 };

@@ -174,16 +174,16 @@ impl Responses {
 impl Responses {
     /// Elements `at..at + to.len()` of the sums of `f` over windows of rows of `run` elements; rows outside add nothing.
     #[inline(always)]
-    fn near(&self, run: usize, from: &[f32], at: usize, to: &mut [f32], f: impl Fn(f32) -> f32) {
+    fn window_sums(&self, run: usize, from: &[f32], at: usize, to: &mut [f32], f: impl Fn(f32) -> f32) {
         to.fill(0.0);
         let end = at + to.len();
         for j in 0..=2 * self.half {
             // Row `j - half` from each one on; elements before the first row or behind the last are left out.
-            let (ahead, back) = (j * run, self.half * run);
-            let low = at.max(back.saturating_sub(ahead));
-            let high = end.min((from.len() + back).saturating_sub(ahead));
+            let (after, before) = (j * run, self.half * run);
+            let low = at.max(before.saturating_sub(after));
+            let high = end.min((from.len() + before).saturating_sub(after));
             if low < high {
-                let from = &from[low + ahead - back..high + ahead - back];
+                let from = &from[low + after - before..high + after - before];
                 to[low - at..high - at].iter_mut().zip(from).for_each(|(t, x)| *t += f(*x));
             }
         }
@@ -192,7 +192,7 @@ impl Responses {
     /// The same of squares, as `k + share * sum`.
     #[inline(always)]
     fn base(&self, run: usize, x: &[f32], at: usize, to: &mut [f32]) {
-        self.near(run, x, at, to, |x| x * x);
+        self.window_sums(run, x, at, to, |x| x * x);
         to.iter_mut().for_each(|s| *s = self.k + self.share * *s);
     }
 
@@ -252,7 +252,7 @@ impl Responses {
         let mut sums = [0.0; CHUNK];
         for (i, piece) in result.chunks_mut(CHUNK).enumerate() {
             let sums = &mut sums[..piece.len()];
-            self.near(run, terms, i * CHUNK, sums, |t| t);
+            self.window_sums(run, terms, i * CHUNK, sums, |t| t);
             for ((y, s), x) in piece.iter_mut().zip(sums).zip(&x[i * CHUNK..]) {
                 *y -= self.alpha_beta * x * *s;
             }

@@ -87,7 +87,8 @@ const MIN_TILE_ROWS_SMALL_K: [usize; 2] = [3, 48];
 const MIN_TILE_ROWS_IN_MEMORY: usize = 6;
 /// As `MIN_TILE_ROWS`, for row-major f32 that tiles read in place, because the lines of a panel stay in L2.
 const MIN_TILE_ROWS_IN_PLACE: usize = 4;
-/// As `MIN_TILE_ROWS`, for panels on AMX. AMX tiles take as long for any number of rows up to 16; gemv keeps up with memory up to this number.
+/// As `MIN_TILE_ROWS`, for panels on AMX. AMX tiles take as long for any number of rows up to 16; gemv keeps up with memory up to this
+/// number.
 const MIN_AMX_TILE_ROWS: usize = 4;
 /// Weights larger than this many times L2 are taken to be in memory.
 const L2_MULTIPLE_IN_MEMORY: usize = 8;
@@ -100,48 +101,48 @@ pub(super) fn is_faster_in_tiles(problem: &Problem, target: &CpuTarget) -> Optio
     let n = op.weights.dims().len();
     let plain = !op.src.dtype.is_integral() && problem.attr.scales.is_empty() && problem.attr.zero_points.is_empty();
     let alike = plain && op.src.dtype == op.weights.dtype;
-    alike.then(|| are_enough(rows, &op.weights, (&[n - 2], n - 1), target))
+    alike.then(|| prefers_tiles(rows, &op.weights, (&[n - 2], n - 1), target))
 }
 
 /// Whether `rows` rows are enough for tiles to be faster than gemv, for weights of the rows' floating-point type. `depth` and `column` are
 /// the weights' dimensions.
-pub(in crate::ops) fn are_enough(rows: usize, weights: &Tensor, (depth, column): (&[usize], usize), target: &CpuTarget) -> bool {
+pub(in crate::ops) fn prefers_tiles(rows: usize, weights: &Tensor, (depth, column): (&[usize], usize), target: &CpuTarget) -> bool {
     let (Some(b), Some(isa)) = (weights.blocking(), target.jit) else { return false };
     let Ok(product) = product(weights.dtype, weights.dtype) else { return false };
     let deep = place::count(weights, depth);
     let wide = place::count(weights, &[column]);
-    let lie = if !b.is_plain() { 0 } else { 1 + usize::from(b.strides[column] != 1) };
+    let layout = if !b.is_plain() { 0 } else { 1 + usize::from(b.strides[column] != 1) };
     let [beyond, far] = [1, L2_MULTIPLE_IN_MEMORY].map(|times| weights.bytes() > target.caches.l2 * times);
     let on_amx = isa.amx && amx::check(product).is_ok();
     let pairs = product == tile::Product::Bf16 && product.is_native(isa);
-    if lie == 2 && !beyond && (pairs || weights.dtype == DataType::F32) {
+    if layout == 2 && !beyond && (pairs || weights.dtype == DataType::F32) {
         let (lanes, of_type) = (isa.width().lanes(), usize::from(pairs));
         let vectors = deep.div_ceil(lanes << of_type);
         let pack = (deep * wide.div_ceil(lanes)) as f64 * PACK_LINE_NS[of_type];
         return pack <= GEMV_SETUP_NS + (rows * wide) as f64 * (vectors as f64 * GEMV_STEP_NS + GEMV_LANE_SUM_NS);
     }
-    if (wide > 1 || lie == 0) && weights.bytes() * 8 / weights.dtype.bits() <= MAX_SETUP_BOUND_ELEMENTS {
+    if (wide > 1 || layout == 0) && weights.bytes() * 8 / weights.dtype.bits() <= MAX_SETUP_BOUND_ELEMENTS {
         return true;
     }
     if on_amx {
         return !b.is_plain() && rows >= MIN_AMX_TILE_ROWS;
     }
-    if lie == 0 && product.is_native(isa) && weights.bytes() <= target.caches.l2 * isa.width().lanes() / L2_LANES_PER_PANELS {
+    if layout == 0 && product.is_native(isa) && weights.bytes() <= target.caches.l2 * isa.width().lanes() / L2_LANES_PER_PANELS {
         return true;
     }
-    if lie > 0 && !beyond {
+    if layout > 0 && !beyond {
         let of_type = if weights.dtype == DataType::Bf16 { 2 - usize::from(product.is_native(isa)) } else { 0 };
-        let [least, more] = MIN_TILE_ROWS_IN_L2[of_type][lie - 1];
+        let [least, more] = MIN_TILE_ROWS_IN_L2[of_type][layout - 1];
         return rows >= least + deep.saturating_add(more / 4) / more;
     }
     let right = place::right(isa, weights, depth, &[column], product.together());
     // Without native instructions for the type, tiles convert each element for every row, as gemv does, with fewer sums in flight.
     let least = if product.is_native(isa) { 1 } else { 2 };
-    let shallow = if lie == 2 { MIN_TILE_ROWS_SMALL_K[0] + deep / MIN_TILE_ROWS_SMALL_K[1] } else { usize::MAX };
-    let by_lie = MIN_TILE_ROWS[usize::from(weights.dtype == DataType::F32)][lie].min(shallow).max(least);
+    let small_k = if layout == 2 { MIN_TILE_ROWS_SMALL_K[0] + deep / MIN_TILE_ROWS_SMALL_K[1] } else { usize::MAX };
+    let by_layout = MIN_TILE_ROWS[usize::from(weights.dtype == DataType::F32)][layout].min(small_k).max(least);
     // Weights in memory are streamed line by line.
     let right = right.map(|(right, place)| if far { right } else { place::of_rows(rows, product, (right, &place)) });
-    let enough = if right == Ok(Right::InPlace) { MIN_TILE_ROWS_IN_PLACE } else { by_lie };
+    let enough = if right == Ok(Right::InPlace) { MIN_TILE_ROWS_IN_PLACE } else { by_layout };
     rows >= if far { enough.max(MIN_TILE_ROWS_IN_MEMORY) } else { enough }
 }
 

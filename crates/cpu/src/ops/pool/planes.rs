@@ -124,7 +124,7 @@ impl Planes {
         let lens = self.scratch().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
         let (mut own, mut vectors) = (scratch.take(lens.own)?, scratch.take(lens.vectors)?);
         let groups = pool.channels.div_ceil(self.lanes);
-        own.work_beside(&mut vectors, ctx.executor(), self.workers, (pool.images * groups, None), &|task, _, share| {
+        own.work_with(&mut vectors, ctx.executor(), self.workers, (pool.images * groups, None), &|task, _, share| {
             let (image, first) = (task / groups, task % groups * self.lanes);
             let (at, channels) = ((image, first), self.lanes.min(pool.channels - first));
             let [source, result, places] = self.shares().map(|n| n * 4);

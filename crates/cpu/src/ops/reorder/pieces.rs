@@ -529,7 +529,7 @@ impl Generated for Pieces {
         } else {
             each * self.outer.iter().filter(|l| l.steps[SUMS] == 0).map(|l| l.size).product::<usize>()
         };
-        own.work_beside(&mut shares, ctx.executor(), self.workers, (all.div_ceil(group), None), &|task, _, share| {
+        own.work_with(&mut shares, ctx.executor(), self.workers, (all.div_ceil(group), None), &|task, _, share| {
             let piece = Piece { by: self, kernels, memory, scales, zeros, share };
             let sums = place(&self.outer, self.starts, task * group / each)[SUMS];
             piece.clear(sums);

@@ -107,7 +107,7 @@ impl Ends<'_> {
 }
 
 /// Position `i` of some loops from an offset on, the last innermost.
-fn walk(loops: &[Loop], mut at: Spot, mut i: usize) -> Spot {
+fn advance(loops: &[Loop], mut at: Spot, mut i: usize) -> Spot {
     for l in loops.iter().rev() {
         (0..FIRST).for_each(|t| at[t] += i % l.size * l.steps[t]);
         i /= l.size;
@@ -146,7 +146,7 @@ impl Region {
         let (cut, piece) = self.cut;
         let along = cut.size.div_ceil(piece);
         let first = i % along * piece;
-        let at = walk(&self.outer, at, i / along);
+        let at = advance(&self.outer, at, i / along);
         (std::array::from_fn(|t| at[t] + first * cut.steps[t]), self.places.len() / piece * piece.min(cut.size - first))
     }
 }
@@ -202,7 +202,7 @@ impl Regions {
     pub(super) fn each(&self, range: Range<usize>, start: Spot, mut f: impl FnMut((usize, &Region), &Spot, usize)) {
         let mut i = range.start;
         while i < range.end {
-            let at = walk(&self.common, start, i / self.calls);
+            let at = advance(&self.common, start, i / self.calls);
             let mut first = i % self.calls;
             for (number, region) in self.all.iter().enumerate() {
                 for call in first.min(region.calls)..region.calls.min(first + range.end - i) {

@@ -165,7 +165,7 @@ struct Axis {
 }
 
 /// The taps of consecutive outputs: the exact quotient of [`Axis::from`], updated without divisions.
-struct Walk {
+struct Coordinates {
     axis: Axis,
     whole: i64,
     rest: i64,
@@ -186,11 +186,11 @@ impl Axis {
     /// The taps of the outputs from `o` on. Output `o` is at `(o + 1/2) inputs / outputs - 1/2`. Nearest rounds this, halves upward, which
     /// is the quotient `(2 o + 1) inputs / (2 outputs)` rounded down. Linear takes its weights from the remainder of `((2 o + 1) inputs -
     /// outputs) / (2 outputs)`.
-    fn from(self, o: i64) -> Walk {
+    fn from(self, o: i64) -> Coordinates {
         let half = if self.alg == ResamplingAlg::Nearest { 0 } else { self.outputs };
         let (of, at) = (i128::from(2 * self.outputs), i128::from(2 * o + 1) * i128::from(self.inputs) - i128::from(half));
         let step = (self.inputs / self.outputs, 2 * (self.inputs % self.outputs));
-        Walk { axis: self, whole: at.div_euclid(of) as i64, rest: at.rem_euclid(of) as i64, step }
+        Coordinates { axis: self, whole: at.div_euclid(of) as i64, rest: at.rem_euclid(of) as i64, step }
     }
 
     /// The input that is nearest to output `o`.
@@ -217,7 +217,7 @@ impl Axis {
     }
 }
 
-impl Iterator for Walk {
+impl Iterator for Coordinates {
     type Item = Taps;
 
     #[inline(always)]

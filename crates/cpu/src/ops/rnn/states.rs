@@ -33,7 +33,7 @@ impl Codec {
     }
 
     /// The offset of the element at `pos`, if the tensor has this codec's type and the elements along `dim` are contiguous.
-    fn as_they_are(&self, view: &View<'_>, pos: &Pos, dim: usize) -> Option<usize> {
+    fn raw_offset(&self, view: &View<'_>, pos: &Pos, dim: usize) -> Option<usize> {
         (view.dtype() == self.dtype && view.stride(dim) == Some(1)).then(|| view.offset(pos))
     }
 
@@ -41,7 +41,7 @@ impl Codec {
     pub(super) fn load(&self, view: &View<'_>, (at, channel): (&[usize], usize), to: Buf, (first, width): (usize, usize), count: usize) {
         let mut pos = position(at);
         pos[at.len()] = channel as i64;
-        if let Some(from) = self.as_they_are(view, &pos, at.len()) {
+        if let Some(from) = self.raw_offset(view, &pos, at.len()) {
             let size = self.dtype.bits() / 8;
             to.copy::<u8>(first * size, &view.buf(), from * size, count * size);
             return to.part((first + count) * size, (width - count) * size).fill(0);
@@ -76,7 +76,7 @@ impl Codec {
     pub(super) fn store(&self, view: &View<'_>, (at, channel): (&[usize], usize), from: &[(Buf, usize)], count: usize) {
         let mut pos = position(at);
         pos[at.len()] = channel as i64;
-        if let (Some(to), [(buf, first)]) = (self.as_they_are(view, &pos, at.len()), from) {
+        if let (Some(to), [(buf, first)]) = (self.raw_offset(view, &pos, at.len()), from) {
             let size = self.dtype.bits() / 8;
             return view.buf().copy::<u8>(to * size, buf, first * size, count * size);
         }

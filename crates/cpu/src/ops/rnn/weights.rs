@@ -75,14 +75,14 @@ pub(super) struct Weights {
     depth: Dims,
     depth_strides: Dims,
     form: Form,
-    lie: Lie,
+    storage: Storage,
     /// Where the column sums are kept, in 32-bit elements, if they are.
     sums: Option<usize>,
 }
 
 /// The form of given weights.
 #[derive(Clone, Copy, Debug)]
-enum Lie {
+enum Storage {
     /// In panels.
     Panels,
     /// In panels of 16-bit elements, which are converted to f32 in the same order.
@@ -141,11 +141,11 @@ impl Weights {
             gate: roles.gates.map_or(0, stride),
             column: stride(roles.column),
         };
-        let lie = match (in_panels, blocking.is_plain(), product) {
-            (true, ..) if tensor.dtype == DataType::F32 || product != Product::F32 => Lie::Panels,
-            (_, true, _) if tensor.dtype == DataType::F32 || product != Product::F32 => Lie::Plain(plain),
-            (true, .., Product::F32) if blocking.offset == 0 => Lie::Narrow,
-            (.., Product::F32) => Lie::Lines,
+        let storage = match (in_panels, blocking.is_plain(), product) {
+            (true, ..) if tensor.dtype == DataType::F32 || product != Product::F32 => Storage::Panels,
+            (_, true, _) if tensor.dtype == DataType::F32 || product != Product::F32 => Storage::Plain(plain),
+            (true, .., Product::F32) if blocking.offset == 0 => Storage::Narrow,
+            (.., Product::F32) => Storage::Lines,
             _ => return Err(layout()),
         };
         Ok(Weights {
@@ -158,7 +158,7 @@ impl Weights {
             depth: Dims::from_fn(roles.depth.len(), |i| dims[roles.depth[i]]),
             depth_strides: Dims::from_fn(roles.depth.len(), |i| blocking.strides[roles.depth[i]]),
             form: Form { size: 4 / product.depth(), together: product.together(), width: panels.width },
-            lie,
+            storage,
             sums: sums.filter(|_| in_panels),
         })
     }
@@ -207,7 +207,11 @@ impl Weights {
 
     /// Elements of scratch for packed weights; `None` on overflow.
     pub(super) fn scratch_len(&self) -> Option<usize> {
-        if matches!(self.lie, Lie::Panels) { Some(0) } else { self.stacks.checked_mul(self.stack_bytes())?.checked_add(3).map(|n| n / 4) }
+        if matches!(self.storage, Storage::Panels) {
+            Some(0)
+        } else {
+            self.stacks.checked_mul(self.stack_bytes())?.checked_add(3).map(|n| n / 4)
+        }
     }
 
     /// The memory of the panels, packed first if needed into scratch of [`Weights::scratch_len`] elements.
@@ -216,22 +220,22 @@ impl Weights {
     /// [`Error`] when an argument is missing or also written.
     pub(super) fn panels<'a>(&self, simd: Simd, ctx: &Ctx<'a>, mut part: Part<'a>) -> Result<Buf<'a>, Error> {
         let piece = self.panel_bytes() / 4;
-        match self.lie {
-            Lie::Panels => ctx.buf(self.roles.arg),
-            Lie::Plain(strides) => {
+        match self.storage {
+            Storage::Panels => ctx.buf(self.roles.arg),
+            Storage::Plain(strides) => {
                 let bytes: &[u8] = ctx
                     .input(self.roles.arg)
                     .ok_or_else(|| Error::arg(self.roles.arg, "memory that is written too", "memory of its own"))?;
                 Ok(part.refill(ctx.executor(), piece, &|piece, to| self.pack(simd, bytes, &strides, piece, to)))
             }
-            Lie::Narrow => {
+            Storage::Narrow => {
                 let view = View::of(simd, ctx, self.roles.arg)?;
                 let read = |i: usize, to: &mut [f32]| {
                     Elements { buf: view.buf(), dtype: view.dtype(), at: i * to.len(), stride: 1 }.read(simd, to)
                 };
                 Ok(part.refill(ctx.executor(), piece, &read))
             }
-            Lie::Lines => {
+            Storage::Lines => {
                 let view = View::of(simd, ctx, self.roles.arg)?;
                 Ok(part.refill(ctx.executor(), piece, &|piece, to| self.convert(&view, piece, to)))
             }

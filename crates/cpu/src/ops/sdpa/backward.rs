@@ -8,7 +8,7 @@
 //! The floor is five products, where forward has two, plus one exponential and half a dozen operations for each score.
 
 use super::cut::BackwardCut;
-use super::operands::{Block, Heads, Mask, Part, Roles, factor, head, row_at, taker};
+use super::operands::{Block, Heads, Mask, Part, Roles, factor, head, row_at, splitter};
 use super::products::{Kind, Left, Products, Ready, Right, Sums};
 use super::softmax::{Changes, Weights};
 use crate::decision::How;
@@ -224,7 +224,7 @@ impl Generated for Backward {
         let (mut space, pieces) = (scratch.take(self.scratch.workers)?, scratch.take(self.scratch.shared)?);
         let piece = Backward::piece(cut, &self.space).unwrap_or(0);
         let pieces = space.work_on(pieces, executor, self.workers, (cut.tasks(), piece), &|task, diff_queries, space| {
-            on.part(task / cut.parts, cut.part(task % cut.parts), diff_queries, self.space.lens.map(taker(space)));
+            on.part(task / cut.parts, cut.part(task % cut.parts), diff_queries, self.space.lens.map(splitter(space)));
         });
         let pieces = &*pieces.into_slice();
         executor.run(self.workers.min(executor.threads()), cut.units() * cut.blocks, &|_, task| {

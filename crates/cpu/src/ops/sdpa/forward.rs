@@ -12,7 +12,7 @@
 //! panels, and a vector of scores takes some twenty instructions for its exponentials.
 
 use super::cut::{Cut, Groups, Place};
-use super::operands::{Add, Block, Heads, Mask, Part, Roles, factor, head, row_at, taker};
+use super::operands::{Add, Block, Heads, Mask, Part, Roles, factor, head, row_at, splitter};
 use super::products::{Kind, Left, Products, Ready, Right, Sums};
 use super::softmax::{Row, Step};
 use super::thin;
@@ -324,7 +324,7 @@ impl Attention<'_> {
         let Forward { cut, space: sizes, .. } = self.kernel;
         let (results, rows) = own.split_at_mut(sizes.lens.results);
         let rows = &mut rows_in(rows)[..at.rows.len()];
-        let mut worker = Worker { results, ..sizes.lens.map(taker(space)) };
+        let mut worker = Worker { results, ..sizes.lens.map(splitter(space)) };
         rows.fill(Row::NONE);
         let end = at.keys.end.min(cut.reach(&at.rows));
         if end <= at.keys.start {

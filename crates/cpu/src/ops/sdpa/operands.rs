@@ -197,7 +197,7 @@ impl Part {
 }
 
 /// Takes slices of a worker's scratch from its front, by length.
-pub(super) fn taker<'s>(mut rest: &'s mut [f32]) -> impl FnMut(usize) -> &'s mut [f32] {
+pub(super) fn splitter<'s>(mut rest: &'s mut [f32]) -> impl FnMut(usize) -> &'s mut [f32] {
     move |len| rest.split_off_mut(..len).unwrap_or_default()
 }
 

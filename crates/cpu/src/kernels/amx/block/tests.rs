@@ -54,8 +54,8 @@ fn blocks_refuse_operands_that_are_too_short() {
                 a_line: 0,
                 sums,
                 sums_row: 2 * LINES,
-                ahead: Ahead::default(),
-                ahead_line: 0,
+                prefetch: Prefetch::default(),
+                prefetch_line: 0,
             };
             block.run(&held, call);
         });

@@ -1,7 +1,7 @@
 use super::super::block::Registers;
 use super::*;
 use crate::kernels::scratch::lend;
-use crate::kernels::tile::{Ahead, Panels, TailArgs};
+use crate::kernels::tile::{Panels, Prefetch, TailArgs};
 use oxidnn_jit::ir::Reuse;
 use oxidnn_jit::kernels::dot::Start;
 use oxidnn_jit::kernels::tiles::Shape;
@@ -41,8 +41,8 @@ fn run(isa: Isa, [a, b, sums, c]: &mut [Vec<f32>; 4]) {
             a_line: 2 * steps * 4,
             sums: &mut [],
             sums_row: 0,
-            ahead: Ahead::default(),
-            ahead_line: 0,
+            prefetch: Prefetch::default(),
+            prefetch_line: 0,
         };
         let rows = [0, 1].map(|i| to + (2 * tile + i) * row * 4);
         pipeline.run(

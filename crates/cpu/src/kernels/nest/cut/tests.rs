@@ -16,7 +16,7 @@ fn line<'s>(parts: &'s [Part], [units, rows, columns]: [usize; 3], workers: usiz
         vector: 64,
         packs: false,
         source,
-        beside: 0,
+        joint_row_bytes: 0,
         parts,
         workers,
         panels: BUDGET.panels,
@@ -34,8 +34,8 @@ fn tasks_are_all_of_the_product_and_equally_long() {
         let parts = [part(depth)];
         for sizes in [[1, 49, 320], [1, 49, 960], [1, 784, 32], [1, 3136, 64], [3, 3136, 256], [8, 49, 160], [1, 5, 7], [2, 196, 2048]] {
             for workers in [1, 2, 3, 16] {
-                for beside in [0, 64, 4096] {
-                    let line = Line { beside, ..line(&parts, sizes, workers) };
+                for joint_row_bytes in [0, 64, 4096] {
+                    let line = Line { joint_row_bytes, ..line(&parts, sizes, workers) };
                     let cut = Cut::new(line);
                     let mut met = vec![0; line.units * line.tiles * line.vectors];
                     let mut worked = vec![0; workers.min(cut.tasks())];

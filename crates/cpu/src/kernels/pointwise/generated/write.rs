@@ -138,7 +138,7 @@ impl<'s> Writer<'s> {
                 });
                 self.lanes = None;
             }
-            self.go_on(f, args, offset_of!(Args, plane));
+            self.advance(f, args, offset_of!(Args, plane));
         });
         if spec.streaming {
             f.store_fence();
@@ -181,7 +181,7 @@ impl<'s> Writer<'s> {
                 f.and(rows, (1 << together.ilog2()) - 1);
             }
             f.repeat(rows, |f| rows_of(f, 1));
-            self.go_on(f, args, offset_of!(Args, plane));
+            self.advance(f, args, offset_of!(Args, plane));
         });
         if spec.streaming {
             f.store_fence();
@@ -197,7 +197,7 @@ impl<'s> Writer<'s> {
             }
         }
         self.row(f, args, few);
-        (0..rows).for_each(|_| self.go_on(f, args, offset_of!(Args, row)));
+        (0..rows).for_each(|_| self.advance(f, args, offset_of!(Args, row)));
     }
 
     /// The addresses of an operand in memory in each of the rows that are processed together.
@@ -220,7 +220,7 @@ impl<'s> Writer<'s> {
     }
 
     /// The addresses of read-only operands behind the rows that are processed together, with the bytes of an element.
-    fn ahead(&self, f: &mut Function) -> Vec<(Int, usize)> {
+    fn prefetch(&self, f: &mut Function) -> Vec<(Int, usize)> {
         let mut all = Vec::new();
         for (i, (elem, _)) in self.spec.placed().filter(|o| o.1.1 == Way::Moves && self.spec.reads(o.0)) {
             let (Some(last), Some(distance)) = (self.at[self.rows - 1][i], self.distance(f, i)) else { continue };
@@ -332,7 +332,7 @@ impl<'s> Writer<'s> {
     }
 
     /// Moves the addresses of all operands by strides among the arguments.
-    fn go_on(&self, f: &mut Function, args: Int, distances: usize) {
+    fn advance(&self, f: &mut Function, args: Int, distances: usize) {
         let moves = |way: Way| match way {
             Way::Own | Way::Sums => false,
             Way::Column => matches!(self.spec.rows, Rows::Joined(_)),
@@ -410,10 +410,10 @@ impl<'s> Writer<'s> {
 
     /// A stage over the elements of the rows. If some rows of its result are not aligned to vectors, rows are processed one by one, each in
     /// aligned vectors after a partial one: alternating between two rows of stores that cross cache lines would take twice as long.
-    fn whole_stage(&mut self, f: &mut Function, args: Int, stage: &Part, ahead: bool) {
+    fn whole_stage(&mut self, f: &mut Function, args: Int, stage: &Part, prefetch: bool) {
         let result = self.spec.operands.iter().enumerate().position(|(i, o)| o.1 == Way::Moves && stage.writes(i));
         let rows_of = self.spec.rows == Rows::Any && self.spec.stages.len() > 1 && stage.folds.is_empty();
-        let Some(result) = result.filter(|_| rows_of) else { return self.stage(f, args, stage, ahead) };
+        let Some(result) = result.filter(|_| rows_of) else { return self.stage(f, args, stage, prefetch) };
         let bytes = f.isa().width().lanes() * self.spec.operands[result].0.bytes();
         let behind = f.int(0);
         for at in (0..self.rows).filter_map(|row| self.at[row][result]) {
@@ -429,7 +429,7 @@ impl<'s> Writer<'s> {
                 self.still[row][i] = self.still[row][i].or_else(|| Some(splat(f, elem, at)));
             }
         }
-        f.when(Compare::Eq, behind, 0, |f| self.stage(f, args, stage, ahead));
+        f.when(Compare::Eq, behind, 0, |f| self.stage(f, args, stage, prefetch));
         f.when(Compare::Gt, behind, 0, |f| {
             let rows = std::mem::replace(&mut self.rows, 1);
             for row in 0..rows {
@@ -489,8 +489,8 @@ impl<'s> Writer<'s> {
         part(self, f, rest);
     }
 
-    /// A stage over the elements of the rows. With `ahead` the next rows are prefetched.
-    fn stage(&mut self, f: &mut Function, args: Int, stage: &Part, ahead: bool) {
+    /// A stage over the elements of the rows. With `prefetch` the next rows are prefetched.
+    fn stage(&mut self, f: &mut Function, args: Int, stage: &Part, prefetch: bool) {
         if matches!(self.spec.rows, Rows::Apart { .. }) {
             return self.stage_apart(f, args, stage);
         }
@@ -499,12 +499,12 @@ impl<'s> Writer<'s> {
         self.spread(f, stage);
         // An accumulator for each vector that is processed together, to hide latency.
         let totals = totals(f, stage, self.rows * together);
-        let ahead = if ahead { self.ahead(f) } else { Vec::new() };
+        let prefetch = if prefetch { self.prefetch(f) } else { Vec::new() };
         let index = f.int(0);
         if together > 1 {
             let count = field(f, args, offset_of!(Args, together));
             f.repeat(count, |f| {
-                for (at, size) in &ahead {
+                for (at, size) in &prefetch {
                     let lines = together * lanes * size;
                     (0..lines).step_by(PREFETCH_BYTES).for_each(|line| f.prefetch(PREFETCH, at.indexed(index, *size as u8, line as i32)));
                 }

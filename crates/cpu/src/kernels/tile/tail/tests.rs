@@ -1,6 +1,6 @@
 use super::*;
 use crate::kernels::chain::Unary;
-use crate::kernels::tile::{Ahead, List, ONE_STRIP, Panels, Product, Spec, Start, Strip, Tile};
+use crate::kernels::tile::{List, ONE_STRIP, Panels, Prefetch, Product, Spec, Start, Strip, Tile};
 use oxidnn_expr::{binary, eltwise, number};
 use oxidnn_jit::Isa;
 use oxidnn_spec::DataType;
@@ -125,7 +125,7 @@ fn run(isa: Isa, tail: Tail, whole: bool) {
         a_step: 0,
         b_row: 0,
         last: LAST,
-        ahead: Ahead::default(),
+        prefetch: Prefetch::default(),
     });
     for i in 0..ROWS * width {
         let (row, column) = (i / width, i % width);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::kernels::scratch::{self, Scratch};
-use crate::kernels::tile::{Ahead, Panels, Start};
+use crate::kernels::tile::{Panels, Prefetch, Start};
 use oxidnn_runtime::Inline;
 
 const COLUMNS: usize = 16;
@@ -89,7 +89,7 @@ impl Case {
             a_step: 0,
             b_row: 0,
             last: 0,
-            ahead: Ahead::default(),
+            prefetch: Prefetch::default(),
         };
         if matches!(how, How::Meanwhile | How::Before) {
             let source = if how == How::Before { a.len() } else { 0 };

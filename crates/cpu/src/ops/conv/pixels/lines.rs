@@ -1,7 +1,7 @@
 //! Rows of pixels for AMX: 16 at a time, with all taps of their segment, including those on padding.
 
 use super::super::tiles::{Offset, Tap};
-use super::{Bound, Walk};
+use super::{Bound, Cursor};
 use crate::kernels::amx::{Half, Lines, Run};
 use crate::kernels::nest::{Block, Rows};
 use crate::kernels::tile::MOST_ROWS;
@@ -9,66 +9,67 @@ use oxidnn_jit::kernels::tiles::LINES;
 use std::ops::Range;
 
 impl<'a> Lines for Bound<'a> {
-    type Walk = Walk<'a>;
+    type Cursor = Cursor<'a>;
 
-    fn walk(&self, unit: usize, row: usize) -> Walk<'a> {
-        Rows::walk(self, unit, row)
+    fn cursor(&self, unit: usize, row: usize) -> Cursor<'a> {
+        Rows::cursor(self, unit, row)
     }
 
-    fn lines(&self, walk: &mut Walk<'a>, half: &mut Half<'_>) {
-        let (segment, rows) = (walk.segment, half.rows);
-        let exact = walk.segment().exact;
-        if walk.left < rows || !exact && !self.is_inside(walk, rows) {
-            return self.gather(walk, half);
+    fn lines(&self, cursor: &mut Cursor<'a>, half: &mut Half<'_>) {
+        let (segment, rows) = (cursor.segment, half.rows);
+        let exact = cursor.segment().exact;
+        if cursor.left < rows || !exact && !self.is_inside(cursor, rows) {
+            return self.gather(cursor, half);
         }
-        let (first, [step, to_step]) = (walk.source.now, [walk.source.ahead[1], walk.result.ahead[1]]);
-        half.padded |= self.plan.padded.as_ref().is_some_and(|(copy, _)| copy.watched || !self.is_inside(walk, rows));
+        let (first, [step, to_step]) = (cursor.source.now, [cursor.source.offsets[1], cursor.result.offsets[1]]);
+        half.padded |= self.plan.padded.as_ref().is_some_and(|(copy, _)| copy.watched || !self.is_inside(cursor, rows));
         *half.to = match self.wide() {
-            Some(line) => self.wide_results(walk, line, half.nowhere),
-            None => std::array::from_fn(|i| walk.result.now.wrapping_add(to_step.wrapping_mul(i))),
+            Some(line) => self.wide_results(cursor, line, half.nowhere),
+            None => std::array::from_fn(|i| cursor.result.now.wrapping_add(to_step.wrapping_mul(i))),
         };
         self.pass.taps(&self.pass.order.segments[segment], |tap| half.line(tap.b, first.wrapping_add_signed(tap.a), step));
-        walk.advance(rows);
+        cursor.advance(rows);
     }
 
-    fn run(&self, walk: &Walk<'a>, rows: usize) -> Run {
-        if !walk.segment().exact || self.plan.padded.as_ref().is_some_and(|(copy, _)| !copy.watched) {
+    fn run(&self, cursor: &Cursor<'a>, rows: usize) -> Run {
+        if !cursor.segment().exact || self.plan.padded.as_ref().is_some_and(|(copy, _)| !copy.watched) {
             return Run::ONE;
         }
-        let bytes = [rows.wrapping_mul(walk.source.ahead[1]), rows.wrapping_mul(walk.result.ahead[1])];
+        let bytes = [rows.wrapping_mul(cursor.source.offsets[1]), rows.wrapping_mul(cursor.result.offsets[1])];
         if self.wide().is_some() {
-            return Run { tiles: (walk.left / rows).max(1), bytes: [bytes[0], 0], listed: true, ..Run::ONE };
+            return Run { tiles: (cursor.left / rows).max(1), bytes: [bytes[0], 0], listed: true, ..Run::ONE };
         }
-        let (patch, [_, line, _]) = (&self.pass.order.patches[walk.patch], &self.pass.lines);
-        let line_bytes = [(&walk.source, line.stride), (&walk.result, line.step)].map(|(lane, step)| lane.place.strides[1] * step as usize);
+        let (patch, [_, line, _]) = (&self.pass.order.patches[cursor.patch], &self.pass.lines);
+        let line_bytes =
+            [(&cursor.source, line.stride), (&cursor.result, line.step)].map(|(lane, step)| lane.place.strides[1] * step as usize);
         Run {
-            tiles: (walk.left / rows).max(1),
+            tiles: (cursor.left / rows).max(1),
             bytes,
             listed: false,
-            line: if walk.left == patch.count[2] { patch.count[2] } else { 0 },
-            lines: patch.first[1] + patch.count[1] - walk.at[1],
+            line: if cursor.left == patch.count[2] { patch.count[2] } else { 0 },
+            lines: patch.first[1] + patch.count[1] - cursor.at[1],
             line_bytes,
         }
     }
 
-    fn places(&self, walk: &mut Walk<'a>, nowhere: usize, to: &mut [usize]) {
+    fn places(&self, cursor: &mut Cursor<'a>, nowhere: usize, to: &mut [usize]) {
         if let Some(line) = self.wide() {
-            to.copy_from_slice(&self.wide_results(walk, line, nowhere)[..to.len()]);
+            to.copy_from_slice(&self.wide_results(cursor, line, nowhere)[..to.len()]);
         }
-        walk.advance(to.len());
+        cursor.advance(to.len());
     }
 
-    fn skip(&self, walk: &mut Walk<'a>, mut rows: usize) {
+    fn skip(&self, cursor: &mut Cursor<'a>, mut rows: usize) {
         while rows > 0 {
-            let here = walk.left.min(rows);
-            walk.advance(here);
+            let here = cursor.left.min(rows);
+            cursor.advance(here);
             rows -= here;
         }
     }
 
-    fn inside(&self, walk: &mut Walk<'a>, tap: &mut dyn FnMut(usize, usize, Range<usize>)) {
-        let (pass, segment, mut line) = (self.pass, walk.segment, [0; MOST_ROWS]);
-        let (mut pixels, _) = self.pixels(walk, 1);
+    fn inside(&self, cursor: &mut Cursor<'a>, tap: &mut dyn FnMut(usize, usize, Range<usize>)) {
+        let (pass, segment, mut line) = (self.pass, cursor.segment, [0; MOST_ROWS]);
+        let (mut pixels, _) = self.pixels(cursor, 1);
         if let Some(line) = self.wide() {
             let [_, h, w] = &mut pixels.at;
             (h[0], w[0]) = (w[0] / line as i64, w[0] % line as i64);
@@ -104,12 +105,12 @@ impl Bound<'_> {
 
     /// The addresses of the next results of a plane whose lines are `line` results apart; results between lines and behind the last go to
     /// `nowhere`.
-    fn wide_results(&self, walk: &Walk<'_>, line: usize, nowhere: usize) -> [usize; LINES] {
+    fn wide_results(&self, cursor: &Cursor<'_>, line: usize, nowhere: usize) -> [usize; LINES] {
         let [_, height, width] = &self.pass.lines;
         let [lines, count] = [height, width].map(|line| line.phases[0].count);
-        let (step, down) = (walk.result.ahead[1], walk.result.place.strides[1].wrapping_mul(height.step as usize));
-        let first = walk.result.now.wrapping_sub(step.wrapping_mul(walk.at[2]));
-        let (mut h, mut w) = (walk.at[2] / line, walk.at[2] % line);
+        let (step, down) = (cursor.result.offsets[1], cursor.result.place.strides[1].wrapping_mul(height.step as usize));
+        let first = cursor.result.now.wrapping_sub(step.wrapping_mul(cursor.at[2]));
+        let (mut h, mut w) = (cursor.at[2] / line, cursor.at[2] % line);
         let mut begin = first.wrapping_add(down.wrapping_mul(h));
         let (mut to, mut i) = ([nowhere; LINES], 0);
         while i < LINES && h < lines {
@@ -126,31 +127,31 @@ impl Bound<'_> {
     }
 
     /// Whether the next results of a line read no padding.
-    fn is_inside(&self, walk: &Walk<'_>, rows: usize) -> bool {
+    fn is_inside(&self, cursor: &Cursor<'_>, rows: usize) -> bool {
         let lines = &self.pass.lines;
-        let at = |d: usize, i: usize| (walk.at[d] + i) as i64 * lines[d].stride;
+        let at = |d: usize, i: usize| (cursor.at[d] + i) as i64 * lines[d].stride;
         let ends = [at(0, 0)..=at(0, 0), at(1, 0)..=at(1, 0), at(2, 0)..=at(2, rows - 1) + self.pass.joined as i64 - 1];
         let met = |tap: &Offset, d: usize| ends[d].start() + tap.at >= 0 && ends[d].end() + tap.at < lines[d].source;
-        (0..3).all(|d| self.pass.offsets(walk.segment(), d).iter().all(|tap| met(tap, d)))
+        (0..3).all(|d| self.pass.offsets(cursor.segment(), d).iter().all(|tap| met(tap, d)))
     }
 
     /// Gathers the rows of results of several lines, or of which some read padding.
-    fn gather(&self, walk: &mut Walk<'_>, half: &mut Half<'_>) {
-        let (pass, segment, exact) = (self.pass, walk.segment, walk.segment().exact);
+    fn gather(&self, cursor: &mut Cursor<'_>, half: &mut Half<'_>) {
+        let (pass, segment, exact) = (self.pass, cursor.segment, cursor.segment().exact);
         let lines = &self.pass.lines;
-        let [step, to_step] = [walk.source.ahead[1], walk.result.ahead[1]];
+        let [step, to_step] = [cursor.source.offsets[1], cursor.result.offsets[1]];
         let (mut base, mut at) = ([0; LINES], [[0; LINES]; 3]);
-        let one_line = walk.left >= half.rows;
+        let one_line = cursor.left >= half.rows;
         let mut i = 0;
         while i < half.rows {
-            let n = walk.left.min(half.rows - i);
+            let n = cursor.left.min(half.rows - i);
             for k in 0..n {
-                base[i + k] = walk.source.now.wrapping_add(step.wrapping_mul(k));
-                half.to[i + k] = walk.result.now.wrapping_add(to_step.wrapping_mul(k));
-                (at[0][i + k], at[1][i + k]) = (walk.at[0] as i64 * lines[0].stride, walk.at[1] as i64 * lines[1].stride);
-                at[2][i + k] = (walk.at[2] + k) as i64 * lines[2].stride;
+                base[i + k] = cursor.source.now.wrapping_add(step.wrapping_mul(k));
+                half.to[i + k] = cursor.result.now.wrapping_add(to_step.wrapping_mul(k));
+                (at[0][i + k], at[1][i + k]) = (cursor.at[0] as i64 * lines[0].stride, cursor.at[1] as i64 * lines[1].stride);
+                at[2][i + k] = (cursor.at[2] + k) as i64 * lines[2].stride;
             }
-            walk.advance(n);
+            cursor.advance(n);
             i += n;
         }
         if exact && !one_line {

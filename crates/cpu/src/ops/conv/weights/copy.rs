@@ -49,7 +49,7 @@ pub(super) struct Copy<'c, 'a> {
     pub(super) to: Buf<'c>,
     /// Groups of images, and words of a pixel in one group.
     pub(super) groups: usize,
-    pub(super) beside: usize,
+    pub(super) joint_images: usize,
 }
 
 /// Where the pixels of a row go: the first word, and words from one pixel to the next.
@@ -66,10 +66,10 @@ impl Copy<'_, '_> {
         let word = self.width;
         self.side.grid.rows(places, |pixel, row| {
             for group in 0..self.groups {
-                for word_at in 0..self.beside {
-                    let image = places.images.0 + (group * self.beside + word_at) * together;
-                    let first = ((group * pixels + pixel) * self.beside + word_at) * word;
-                    let to = To { first, pixel: self.beside * word };
+                for word_at in 0..self.joint_images {
+                    let image = places.images.0 + (group * self.joint_images + word_at) * together;
+                    let first = ((group * pixels + pixel) * self.joint_images + word_at) * word;
+                    let to = To { first, pixel: self.joint_images * word };
                     if self.side.grid.is_merged() {
                         self.zeros(to, 0..row.before);
                         self.zeros(to, row.before + row.count..row.before + row.count + row.behind);
@@ -91,12 +91,12 @@ impl Copy<'_, '_> {
             return (image + 1 < places.images.0 + places.images.1).then_some((image + 1, *row));
         }
         let dims = &self.side.grid.dims;
-        let apart = [0, 1, 2].map(|i| places.apart[i] * dims[i].stride);
-        let at = [0, 1].map(|i| row.at[i] + apart[i]);
-        let first = row.first + apart[2];
+        let offset = [0, 1, 2].map(|i| places.pair_offset[i] * dims[i].stride);
+        let at = [0, 1].map(|i| row.at[i] + offset[i]);
+        let first = row.first + offset[2];
         // Pixels beyond those that a tap reads, or beside none, have no partner.
         let count = row.count.min(dims[2].end().saturating_sub(first).div_ceil(row.step));
-        let exists = places.apart != [0; 3] && count > 0 && (0..2).all(|i| at[i] < dims[i].end());
+        let exists = places.pair_offset != [0; 3] && count > 0 && (0..2).all(|i| at[i] < dims[i].end());
         exists.then_some((image, Row { at, first, count, ..*row }))
     }
 
@@ -139,10 +139,10 @@ impl Copy<'_, '_> {
         }
     }
 
-    /// Pixels to prefetch ahead of interleaving, for pixels of `bytes` bytes at stride `apart`: those from memory with gaps between, which
+    /// Pixels to prefetch ahead of interleaving, for pixels of `bytes` bytes at that stride: those from memory with gaps between, which
     /// hardware prefetchers do not recognise as a stream.
-    fn ahead(&self, bytes: usize, apart: usize) -> usize {
-        if (CACHE_LINE_BYTES..apart).contains(&bytes) && self.plan.is_far(self.reader.bytes) {
+    fn prefetch_distance(&self, bytes: usize, stride: usize) -> usize {
+        if (CACHE_LINE_BYTES..stride).contains(&bytes) && self.plan.is_far(self.reader.bytes) {
             (PREFETCH_BYTES / bytes.max(1)).clamp(1, MAX_PREFETCHED_PIXELS)
         } else {
             0
@@ -223,8 +223,20 @@ impl Copy<'_, '_> {
                 let rest = To { first: at.first + paired * at.pixel, ..at };
                 for (first, other, count, at) in [(first, other, paired, at), (first + paired * step, None, row.count - paired, rest)] {
                     if count > 0 {
-                        let ahead = self.ahead(channels * 2, step * 2);
-                        view.simd().run(Pairs { from, first, other, step, count, ahead, channels, width, panel, to: self.to, at });
+                        let prefetch_distance = self.prefetch_distance(channels * 2, step * 2);
+                        view.simd().run(Pairs {
+                            from,
+                            first,
+                            other,
+                            step,
+                            count,
+                            prefetch_distance,
+                            channels,
+                            width,
+                            panel,
+                            to: self.to,
+                            at,
+                        });
                     }
                 }
             });
@@ -326,7 +338,7 @@ struct Pairs<'a> {
     step: usize,
     count: usize,
     /// Pixels from the one that is copied to the one that is prefetched; 0 for no prefetch.
-    ahead: usize,
+    prefetch_distance: usize,
     channels: usize,
     width: usize,
     panel: usize,
@@ -346,8 +358,8 @@ impl Body for Pairs<'_> {
         }
         for i in 0..self.count {
             let from = self.first + i * self.step;
-            if self.ahead > 0 {
-                let (memory, later) = (Read::from(self.from), from + self.ahead * self.step);
+            if self.prefetch_distance > 0 {
+                let (memory, later) = (Read::from(self.from), from + self.prefetch_distance * self.step);
                 memory.ask(later * 2, self.channels * 2);
                 self.other.into_iter().for_each(|other| memory.ask((later + other) * 2, self.channels * 2));
             }

@@ -1,9 +1,9 @@
 //! Executing gradients of weights: copies of operands, tiles, and storing the sums.
 
 use super::copy::{Copy, Reader};
+use super::prefetch::{Prefetches, Runs};
 use super::side::{Places, Strides};
 use super::tiled::{Code, Gradient, MAX_PANEL_COLUMNS, Side, TRANSPOSED_CHANNELS};
-use super::upcoming::{Runs, Upcoming};
 use crate::kernels::access::{Pos, View};
 use crate::kernels::amx::{Addend, Held};
 use crate::kernels::chain::Chain;
@@ -37,7 +37,7 @@ impl Generated for Gradient {
         let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DIFF_WEIGHTS)?)?;
         let reader = |side: &Side| Reader::new(simd, ctx, side);
         let bound = Bound { plan: self, code, rows: reader(&self.rows)?, columns: reader(&self.columns)?, tail };
-        if !bound.lies_in_panels() && bound.lines_across().is_none() && bound.padded().is_none() {
+        if !bound.is_in_panels() && bound.lines_across().is_none() && bound.padded().is_none() {
             bound.tail.dst().zero_padding();
         }
         if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
@@ -49,7 +49,7 @@ impl Generated for Gradient {
         let lens = self.scratch().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
         let (mut sums, mut copies) = (scratch.take(lens.sums)?, scratch.take(lens.copies)?);
         let tasks = (self.blocks() * self.slices, (self.slices > 1).then_some(self.piece()));
-        sums.work_beside(&mut copies, ctx.executor(), self.workers, tasks, &|task, sums, copies| {
+        sums.work_with(&mut copies, ctx.executor(), self.workers, tasks, &|task, sums, copies| {
             bound.slice(task / self.slices, task % self.slices, sums, copies);
         });
         if self.slices > 1 {
@@ -81,7 +81,7 @@ struct Ready<'a> {
     places: Places,
     /// Groups of images, and words of a pixel in one group.
     groups: usize,
-    beside: usize,
+    joint_images: usize,
     /// Memory of each operand and the byte offset of its first pixel there; bytes from one panel to the next.
     rows: (Buf<'a>, usize),
     columns: (Buf<'a>, usize),
@@ -100,7 +100,7 @@ struct Ready<'a> {
 struct Work<'w, 'h> {
     sums: &'w mut [f32],
     words: &'w mut [usize],
-    upcoming: &'w mut Upcoming,
+    prefetches: &'w mut Prefetches,
     /// The configured AMX tiles, on AMX.
     held: Option<&'w mut Held<'h>>,
 }
@@ -121,19 +121,19 @@ impl Bound<'_> {
 
     fn places(&self, index: usize) -> Places {
         let p = self.plan;
-        let (mut i, mut at, mut apart) = (index, [(0, 0); 4], [0; 4]);
+        let (mut i, mut at, mut pair_offset) = (index, [(0, 0); 4], [0; 4]);
         let dims = p.rows.grid.dims.map(|d| d.places);
         for d in (0..4).rev() {
-            let n = if d == 0 { p.images.div_ceil(p.beside) } else { dims[d - 1] };
+            let n = if d == 0 { p.images.div_ceil(p.joint_images) } else { dims[d - 1] };
             let (first, count, behind) = p.span(d, n, i % p.boxes[d]);
-            (at[d], apart[d]) = ((first, count), behind);
+            (at[d], pair_offset[d]) = ((first, count), behind);
             i /= p.boxes[d];
         }
-        let first = at[0].0 * p.beside;
+        let first = at[0].0 * p.joint_images;
         Places {
-            images: (first, (at[0].1 * p.beside).min(p.images - first)),
+            images: (first, (at[0].1 * p.joint_images).min(p.images - first)),
             at: [at[1], at[2], at[3]],
-            apart: [apart[1], apart[2], apart[3]],
+            pair_offset: [pair_offset[1], pair_offset[2], pair_offset[3]],
         }
     }
 
@@ -158,12 +158,12 @@ impl Bound<'_> {
         for index in boxes.clone() {
             let places = self.places(index);
             let images = places.images.1.div_ceil(p.together);
-            let (groups, beside) = if p.beside > p.together { (1, images) } else { (images, 1) };
-            let panel = groups * beside * p.columns.grid.pixels().unwrap_or(0) * p.line() * 4;
+            let (groups, joint_images) = if p.joint_images > p.together { (1, images) } else { (images, 1) };
+            let panel = groups * joint_images * p.columns.grid.pixels().unwrap_or(0) * p.line() * 4;
             let mut ready = Ready {
                 places,
                 groups,
-                beside,
+                joint_images,
                 rows: (rows, 0),
                 columns: (columns, 0),
                 panel,
@@ -197,19 +197,19 @@ impl Bound<'_> {
             return;
         }
         let (to, places) = (*to, ready.places);
-        let (panel, groups, beside) = (ready.panel / 4, ready.groups, ready.beside);
+        let (panel, groups, joint_images) = (ready.panel / 4, ready.groups, ready.joint_images);
         if let Code::Amx(code) = self.code
             && is_rows
         {
             return self.turn(&code.1, ready, (first, count));
         }
-        Copy { plan: self.plan, side, reader, channels: (first, count), width, to, panel, groups, beside }.all(&places);
+        Copy { plan: self.plan, side, reader, channels: (first, count), width, to, panel, groups, joint_images }.all(&places);
     }
 
     /// Transposes a box of rows, from channel `first` of the operand on.
     fn turn(&self, squares: &Squares, ready: &Ready<'_>, (first, count): (usize, usize)) {
         let (p, (to, _), grid) = (self.plan, ready.rows, &self.plan.rows.grid);
-        let (row, taps) = (p.turned_row() * 4, p.rows_per_channel());
+        let (row, taps) = (p.transposed_row() * 4, p.rows_per_channel());
         let turned = p.rows.each * taps * row;
         let copied = to.part(turned, to.len() - turned);
         for done in (0..count).step_by(TRANSPOSED_CHANNELS) {
@@ -223,7 +223,7 @@ impl Bound<'_> {
                 panel: 0,
                 to: copied,
                 groups: ready.groups,
-                beside: ready.beside,
+                joint_images: ready.joint_images,
             };
             copy.all(&ready.places);
             let pixel = channels * 4;
@@ -235,7 +235,7 @@ impl Bound<'_> {
             if grid.is_merged() {
                 (0..ready.groups * lines).for_each(|i| turn([i * cells * pixel, grid.dims[2].stride * pixel], i * places, places));
             } else {
-                turn([0, pixel], 0, ready.groups * lines * cells * ready.beside);
+                turn([0, pixel], 0, ready.groups * lines * cells * ready.joint_images);
             }
         }
     }
@@ -246,12 +246,13 @@ impl Bound<'_> {
         let rows = at.rows.1 * p.rows_per_channel();
         let [td, th, tw] = p.taps();
         for panel in ready.panels.clone() {
-            let mut upcoming = self.upcoming(at, ready, panel);
+            let mut prefetches = self.prefetches(at, ready, panel);
             for tap in 0..td * th * tw {
                 let region = if p.is_single() { 0 } else { (panel * td * th * tw + tap) * p.rows.each * p.rows_per_channel() * p.panel };
                 let sums = &mut sums[region..][..rows * p.panel];
                 let tap = [tap / (th * tw), tap / tw % th, tap % tw];
-                let stored = self.tap(at, ready, (panel, tap), Work { sums, words, upcoming: &mut upcoming, held: held.as_deref_mut() });
+                let stored =
+                    self.tap(at, ready, (panel, tap), Work { sums, words, prefetches: &mut prefetches, held: held.as_deref_mut() });
                 if ready.done && !stored {
                     self.store(at, (panel, tap), sums);
                 }
@@ -262,12 +263,12 @@ impl Bound<'_> {
     /// The tiles of a tap and panel over a box; true if they have stored their sums.
     fn tap(&self, at: &Block, ready: &Ready, (panel, tap): (usize, [usize; 3]), work: Work<'_, '_>) -> bool {
         let p = self.plan;
-        let Work { sums, words, upcoming, held } = work;
+        let Work { sums, words, prefetches, held } = work;
         let (pairs, words) = words.split_at_mut(p.pairs);
         let parts = Parts::new(p, at, ready, tap, pairs);
         let pairs = &pairs[..2 * parts.count];
         if parts.count == 0 {
-            let whole = ready.done && p.is_single() && !p.rows.grid.is_merged() && self.lies_in_panels();
+            let whole = ready.done && p.is_single() && !p.rows.grid.is_merged() && self.is_in_panels();
             if whole {
                 let (dst, pos) = (self.tail.dst(), self.position(at, (panel, tap)));
                 dst.buf().part(dst.offset(&pos) * size_of::<f32>(), size_of_val(sums)).fill(0);
@@ -280,7 +281,7 @@ impl Bound<'_> {
             let addend = Addend {
                 parts: pairs.as_chunks().0,
                 steps: parts.steps,
-                a: (ready.rows.0, p.turned_row() * 4),
+                a: (ready.rows.0, p.transposed_row() * 4),
                 b: (ready.columns.0, ready.columns.1 + (panel - ready.panels.start) * ready.panel, 0),
                 rows: sums.len() / p.panel,
                 panels: 1,
@@ -296,14 +297,14 @@ impl Bound<'_> {
         let (to, row_step) = (dst.offset(&pos), dst.blocking().strides[p.row_dim] as usize);
         let (last, c) = ((columns - 1) % p.isa.width().lanes() + 1, dst.buf().as_ptr().addr() + to * 4);
         let other = !ready.fresh || p.ends_within(first);
-        let enough = upcoming.left().checked_sub(1).map_or(usize::MAX, |more| rows.div_ceil(MOST_ROWS * (more + 1)));
-        let mut walk = |list: &List<'_>, count: usize| {
+        let enough = prefetches.left().checked_sub(1).map_or(usize::MAX, |more| rows.div_ceil(MOST_ROWS * (more + 1)));
+        let mut run_tiles = |list: &List<'_>, count: usize| {
             if count == 0 {
                 return;
             }
             tiles.get(list.rows(), vectors, other).run(Call {
                 strips: list.strips(),
-                ahead: upcoming.take(count * parts.count * (parts.steps / 4)),
+                prefetch: prefetches.take(count * parts.count * (parts.steps / 4)),
                 steps: parts.steps,
                 a: ready.rows.0,
                 a_from: 0,
@@ -333,7 +334,7 @@ impl Bound<'_> {
         });
         for (row, height, count) in strips {
             if height != list.rows() || listed >= enough || !list.has_room(parts.count) {
-                walk(&list, listed);
+                run_tiles(&list, listed);
                 list.restart(height);
                 listed = 0;
             }
@@ -344,8 +345,8 @@ impl Bound<'_> {
             pairs.as_chunks::<2>().0.iter().for_each(|[b, a]| list.tap(*b, *a, &far));
             listed += count;
         }
-        walk(&list, listed);
-        if p.tail.is_some() && columns < p.panel && self.lies_in_panels() {
+        run_tiles(&list, listed);
+        if p.tail.is_some() && columns < p.panel && self.is_in_panels() {
             let zeros = [0.0f32; MAX_PANEL_COLUMNS];
             (0..rows).for_each(|row| dst.buf().write(to + row * row_step + columns, &zeros[columns..p.panel]));
         }
@@ -353,10 +354,10 @@ impl Bound<'_> {
     }
 
     /// What the tiles of a panel prefetch: the next panel, or the begin of the next box.
-    fn upcoming(&self, at: &Block, ready: &Ready, panel: usize) -> Upcoming {
+    fn prefetches(&self, at: &Block, ready: &Ready, panel: usize) -> Prefetches {
         let p = self.plan;
         if !p.far {
-            return Upcoming::default();
+            return Prefetches::default();
         }
         let rows = |block: &Block, places: &Places| self.runs(&p.rows, places, block.group, block.rows);
         let columns = |block: &Block, places: &Places, panels: Range<usize>| {
@@ -365,14 +366,14 @@ impl Bound<'_> {
         };
         let together = if p.columns.in_place { 1 } else { p.panels_at_once };
         if !p.columns.in_place && panel + 1 < ready.panels.end {
-            return Upcoming::default();
+            return Prefetches::default();
         }
         if (panel + 1) * p.panel < at.columns.1 {
-            return Upcoming([Runs::default(), columns(at, &ready.places, panel + 1..panel + 1 + together)]);
+            return Prefetches([Runs::default(), columns(at, &ready.places, panel + 1..panel + 1 + together)]);
         }
-        let Some((block, places)) = &ready.next else { return Upcoming::default() };
+        let Some((block, places)) = &ready.next else { return Prefetches::default() };
         let same = block.rows == at.rows && block.group == at.group && *places == ready.places;
-        Upcoming([if same { Runs::default() } else { rows(block, places) }, columns(block, places, 0..together)])
+        Prefetches([if same { Runs::default() } else { rows(block, places) }, columns(block, places, 0..together)])
     }
 
     /// The memory of a box of an operand, from a channel of the group on.
@@ -437,7 +438,7 @@ impl Bound<'_> {
             let (joint, tap) = (p.rows.grid.joint, p.rows.grid.joint_tap(index));
             let spatial = (joint..3).filter_map(|i| Some((i, (dims + i).checked_sub(3).filter(|d| *d >= usize::from(p.grouped) + 2)?)));
             spatial.for_each(|(i, d)| pos[d] = tap[i] as i64);
-            if self.lies_in_panels() {
+            if self.is_in_panels() {
                 if columns < p.panel {
                     sums.chunks_exact_mut(p.panel).for_each(|row| row[columns..].fill(0.0));
                 }
@@ -527,7 +528,7 @@ impl Bound<'_> {
     }
 
     /// Whether the gradient has the layout of the sums of a panel.
-    fn lies_in_panels(&self) -> bool {
+    fn is_in_panels(&self) -> bool {
         let (dst, dim) = (self.tail.dst(), self.plan.column_dim);
         let b = dst.blocking();
         let panels = self.plan.joined == 1 && b.inner.len() == 1 && b.inner.iter().all(|i| i == (dim, self.plan.panel as i64));
@@ -554,21 +555,21 @@ impl Parts {
             Some(strides) => side.grid.placed(tap, places, &strides).scaled(4),
             None => {
                 let grid = if p.on_amx { side.grid.turned() } else { side.grid };
-                grid.copied(tap, grid.pixels().unwrap_or(0)).scaled(ready.beside * width * 4)
+                grid.copied(tap, grid.pixels().unwrap_or(0)).scaled(ready.joint_images * width * 4)
             }
         };
         let width = p.pixel(if p.rows.grid.is_merged() { p.rows.channels } else { at.rows.1 });
         let (rows, columns) = (line(&p.rows, taps_r, width), line(&p.columns, taps_c, p.line()));
-        let [mut step, mut column_step] = [rows.at[2], columns.at[2]].map(|s| s / ready.beside);
+        let [mut step, mut column_step] = [rows.at[2], columns.at[2]].map(|s| s / ready.joint_images);
         let start = |line: &super::side::Line| {
             line.base + (0..3).map(|i| (inside[i].start as i64 - places.at[i].0 as i64) * line.at[i] as i64).sum::<i64>()
         };
         let (first_row, first_column) = (start(&rows), start(&columns));
         let mut counts = [ready.groups, inside[0].len(), inside[1].len()];
-        let mut steps = inside[2].len() * ready.beside;
+        let mut steps = inside[2].len() * ready.joint_images;
         let distances = |i: usize| if i == 0 { [rows.image, columns.image] } else { [rows.at[i - 1], columns.at[i - 1]] };
         for i in (0..3).rev() {
-            if counts[i] != 1 && steps == 1 && (p.apart || distances(i)[1] == p.panel * 4) && (!p.on_amx || distances(i)[0] == 4) {
+            if counts[i] != 1 && steps == 1 && (p.strided_lines || distances(i)[1] == p.panel * 4) && (!p.on_amx || distances(i)[0] == 4) {
                 [step, column_step] = distances(i);
             } else if counts[i] != 1 && distances(i) != [step * steps, column_step * steps] {
                 break;

@@ -25,7 +25,7 @@ pub(crate) struct Dim {
 
 /// What a tap reads in one dimension: at place `o` the pixel `(o + shift) * stride + phase`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Meets {
+struct PhaseShift {
     phase: usize,
     shift: i64,
 }
@@ -36,15 +36,15 @@ impl Dim {
         Dim { size: places, places, taps: 1, dilation: 1, stride: 1, pad: 0 }
     }
 
-    fn meets(&self, tap: usize) -> Meets {
+    fn phase_shift(&self, tap: usize) -> PhaseShift {
         let (first, stride) = ((tap * self.dilation) as i64 - self.pad, self.stride as i64);
         let phase = first.rem_euclid(stride);
-        Meets { phase: phase as usize, shift: (first - phase) / stride }
+        PhaseShift { phase: phase as usize, shift: (first - phase) / stride }
     }
 
     /// The places of the window at which a tap is inside.
     pub(crate) fn inside(&self, tap: usize) -> Range<usize> {
-        let Meets { phase, shift } = self.meets(tap);
+        let PhaseShift { phase, shift } = self.phase_shift(tap);
         let pixels = self.size.saturating_sub(phase).div_ceil(self.stride) as i64;
         let end = (pixels - shift).clamp(0, self.places as i64);
         (-shift).clamp(0, end) as usize..end as usize
@@ -64,7 +64,7 @@ impl Dim {
 
     /// Smallest and largest shift of all taps.
     fn shifts(&self) -> (i64, i64) {
-        (self.meets(0).shift, self.meets(self.taps.max(1) - 1).shift)
+        (self.phase_shift(0).shift, self.phase_shift(self.taps.max(1) - 1).shift)
     }
 
     /// Index of a tap's phase among the phases of all taps, in the order of taps.
@@ -152,7 +152,7 @@ pub(crate) struct Places {
     /// First place and number of places in each dimension.
     pub(crate) at: [(usize, usize); 3],
     /// The distance in each dimension to the places that share their 16-bit words, if not images do; else 0.
-    pub(crate) apart: [usize; 3],
+    pub(crate) pair_offset: [usize; 3],
 }
 
 /// The layout of the pixels of a box of an operand in its copy.
@@ -278,7 +278,7 @@ impl Grid {
         let (mut phase, mut base) = (0, 0);
         for (i, distance) in at.iter().enumerate().take(self.joint) {
             phase = phase * self.phases[i] + self.dims[i].phase_index(tap[i]);
-            base += (self.dims[i].meets(tap[i]).shift - self.first[i]) * *distance as i64;
+            base += (self.dims[i].phase_shift(tap[i]).shift - self.first[i]) * *distance as i64;
         }
         base += (phase * self.slots.iter().product::<usize>()) as i64;
         at.iter_mut().zip(&self.dims).skip(self.joint).for_each(|(distance, dim)| *distance *= dim.stride);
@@ -322,7 +322,7 @@ impl Grid {
     }
 
     fn phase(&self, i: usize, index: usize) -> usize {
-        if i >= self.joint { 0 } else { self.dims[i].meets(index).phase }
+        if i >= self.joint { 0 } else { self.dims[i].phase_shift(index).phase }
     }
 
     /// Places of a full box.

@@ -40,7 +40,7 @@ fn pixels_are_where_lines_say() {
             let grid = Grid::new([row, row, dim], [1, 1, each], 3);
             for first in (0..dim.places).step_by(each) {
                 let count = each.min(dim.places - first);
-                let places = Places { images: (0, 1), at: [(0, 1), (0, 1), (first, count)], apart: [0; 3] };
+                let places = Places { images: (0, 1), at: [(0, 1), (0, 1), (first, count)], pair_offset: [0; 3] };
                 let mut copy = vec![None; grid.pixels().unwrap()];
                 grid.rows(&places, |to, row| {
                     for i in 0..row.count {
@@ -71,7 +71,7 @@ fn merged_rows_have_their_padding() {
     let row = Dim::of_places(1);
     for dim in dims().into_iter().filter(|d| d.dilation == 1) {
         let grid = Grid::new([row, row, dim], [1, 1, dim.places], 2);
-        let places = Places { images: (0, 1), at: [(0, 1), (0, 1), (0, dim.places)], apart: [0; 3] };
+        let places = Places { images: (0, 1), at: [(0, 1), (0, 1), (0, dim.places)], pair_offset: [0; 3] };
         let mut copy = vec![Some(usize::MAX); grid.pixels().unwrap()];
         grid.rows(&places, |to, row| {
             copy[to..to + row.before].fill(None);
@@ -96,7 +96,7 @@ fn joint_taps_have_their_padding() {
     let row = Dim::of_places(1);
     for (height, across) in dims().into_iter().flat_map(|h| dims().into_iter().map(move |w| (h, w))).filter(|(_, w)| w.dilation == 1) {
         let grid = Grid::new([row, height, across], [1, height.places, across.places], 1);
-        let places = Places { images: (0, 1), at: [(0, 1), (0, height.places), (0, across.places)], apart: [0; 3] };
+        let places = Places { images: (0, 1), at: [(0, 1), (0, height.places), (0, across.places)], pair_offset: [0; 3] };
         let mut copy = vec![Some((usize::MAX, 0)); grid.pixels().unwrap()];
         grid.rows(&places, |to, row| {
             copy[to..to + row.before].fill(None);

@@ -130,10 +130,10 @@ pub(crate) struct Gradient {
     /// Depths in a word; the halves of an image that share words, if not images do; and images that are side by side.
     pub(crate) together: usize,
     pub(crate) halves: Option<Halves>,
-    pub(crate) beside: usize,
+    pub(crate) joint_images: usize,
     /// Columns of a panel, and whether its lines are at other strides than a panel's: in place, or copied without padding to the panel.
     pub(crate) panel: usize,
-    pub(crate) apart: bool,
+    pub(crate) strided_lines: bool,
     /// Panels that are packed together.
     pub(crate) panels_at_once: usize,
     /// Places of a box (first groups of images), and numbers of boxes.
@@ -224,8 +224,12 @@ fn check(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<(), Skip> {
     if types != [DataType::F32; 2] && Pairs::of(task, tensors, isa).is_none() {
         return Err(Skip::DataType(format!("{} by {}, {} images", types[0], types[1], task.images)));
     }
-    let lie = |(t, roles): (&Tensor, &Roles)| t.is_empty() || roles.strides(t).is_some();
-    if tensors.into_iter().zip(&task.roles).all(lie) { Ok(()) } else { Err(Skip::Layout("of data: channels are not neighbours".into())) }
+    let has_strides = |(t, roles): (&Tensor, &Roles)| t.is_empty() || roles.strides(t).is_some();
+    if tensors.into_iter().zip(&task.roles).all(has_strides) {
+        Ok(())
+    } else {
+        Err(Skip::Layout("of data: channels are not neighbours".into()))
+    }
 }
 
 /// Refuses what AMX does not multiply, or not faster than vectors.
@@ -311,13 +315,13 @@ impl Halves {
     /// First place and number of places of a box, and the distance to the places that share their words; 0 for remaining places.
     fn span(&self, (places, each): (usize, usize), index: usize) -> (usize, usize, usize) {
         let mut index = index;
-        for (start, end, apart) in
+        for (start, end, pair_offset) in
             [(self.first, self.first + self.count, self.count), (0, self.first, 0), (places.min(self.first + 2 * self.count), places, 0)]
         {
             let boxes = (end - start).div_ceil(each);
             if index < boxes {
                 let first = start + index * each;
-                return (first, each.min(end - first), apart);
+                return (first, each.min(end - first), pair_offset);
             }
             index -= boxes;
         }
@@ -500,16 +504,16 @@ impl Gradient {
         let (tall, wide) = if on_amx { (0, MAX_PANEL_COLUMNS) } else { (tallest(isa, product, panel / isa.width().lanes()), panel) };
         let (merged, joint) = (task.is_merged(), task.joint(tall));
         let across = window[2].places.max(1);
-        let beside = if whole || merged || across >= MIN_PART_STEPS {
+        let joint_images = if whole || merged || across >= MIN_PART_STEPS {
             1
         } else {
             JOINT_PART_STEPS.div_ceil(across).min(task.images.div_ceil(together)).max(1)
         } * together;
-        let (groups, steps) = (task.images.div_ceil(beside), task.steps(wide, joined, together, Budget::of(target)));
+        let (groups, steps) = (task.images.div_ceil(joint_images), task.steps(wide, joined, together, Budget::of(target)));
         // Boxes grow from the innermost dimension; an outer one grows only if all inner ones are whole.
-        let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * together / beside).max(1));
+        let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * together / joint_images).max(1));
         for (i, n) in [groups, window[0].places, window[1].places, window[2].places].into_iter().enumerate().rev() {
-            let most = if i == 0 && beside > together { 1 } else { left };
+            let most = if i == 0 && joint_images > together { 1 } else { left };
             let half = halves.filter(|h| h.dim + 1 == i);
             let places = half.map_or(n, |h| h.count);
             (each[i], boxes[i]) = cut(places, most, 1);
@@ -535,7 +539,7 @@ impl Gradient {
             isa,
             product,
             panel,
-            apart: false,
+            strided_lines: false,
             panels_at_once: 1,
             rows,
             columns,
@@ -546,7 +550,7 @@ impl Gradient {
             on_amx,
             together,
             halves,
-            beside,
+            joint_images,
             each,
             boxes,
             slices: 1,
@@ -609,7 +613,7 @@ impl Gradient {
 
     /// Decides what is read in place: rows whose pixels are near each other, columns that are stored as panels.
     fn place(&mut self, [rows, columns]: [&Tensor; 2]) {
-        let floats = |t: &Tensor| t.dtype == DataType::F32 && self.beside == 1;
+        let floats = |t: &Tensor| t.dtype == DataType::F32 && self.joint_images == 1;
         let pixels = self.sliding().grid.dims.iter().any(|d| d.places > 1);
         let step = |s: &Strides, side: &Side| if pixels { s.at[2] * side.grid.dims[2].stride * 4 } else { s.image * 4 };
         let whole = |s: &Strides, side: &Side| s.is_plain() || self.groups == 1 || side.channels.is_multiple_of(s.block);
@@ -632,16 +636,16 @@ impl Gradient {
         let columns_there = floats(columns) && self.columns.strides.as_ref().is_some_and(in_panels);
         // Few channels are read at their own stride, which saves the copy, or makes it one of whole runs.
         let narrow = self.columns.channels < self.panel;
-        let beside_each_other = |s: &Strides| s.is_plain() && step(s, &self.columns) <= MAX_PIXEL_STRIDE;
+        let near_plain = |s: &Strides| s.is_plain() && step(s, &self.columns) <= MAX_PIXEL_STRIDE;
         // So are many channels that few rows are multiplied with.
         let each_once = !self.rows_slide && self.columns.grid.is_partition(self.each);
         let met = self.rows.channels.saturating_mul(if each_once { 1 } else { taps }).saturating_mul(self.rows_per_channel());
-        let lies = |s: &Strides| s.is_plain() || s.block == self.panel && whole(s, &self.columns);
-        let within = |s: &Strides| lies(s) && step(s, &self.columns) <= MAX_ODD_PIXEL_STRIDE;
+        let whole_blocks = |s: &Strides| s.is_plain() || s.block == self.panel && whole(s, &self.columns);
+        let within = |s: &Strides| whole_blocks(s) && step(s, &self.columns) <= MAX_ODD_PIXEL_STRIDE;
         let wide = met <= MAX_UNPACKED_ROWS && !columns_there && floats(columns) && self.columns.strides.as_ref().is_some_and(within);
-        self.apart = !self.on_amx && (wide || narrow && self.columns.strides.as_ref().is_some_and(Strides::is_plain));
-        let columns_apart = wide || self.apart && floats(columns) && self.columns.strides.as_ref().is_some_and(beside_each_other);
-        (self.rows.in_place, self.columns.in_place) = (rows_there, columns_there || columns_apart);
+        self.strided_lines = !self.on_amx && (wide || narrow && self.columns.strides.as_ref().is_some_and(Strides::is_plain));
+        let columns_strided = wide || self.strided_lines && floats(columns) && self.columns.strides.as_ref().is_some_and(near_plain);
+        (self.rows.in_place, self.columns.in_place) = (rows_there, columns_there || columns_strided);
         let blocked = |t: &Tensor, s: &Strides| !s.is_plain() && t.dims().volume().is_some_and(|n| n * 4 > self.budget.far as i64);
         let asks = |t: &Tensor, side: &Side| side.strides.as_ref().is_some_and(|s| blocked(t, s));
         let floats = [rows, columns].iter().all(|t| t.dtype == DataType::F32);
@@ -668,7 +672,7 @@ impl Gradient {
 
     /// Words from a line of a panel to the next, in a copy.
     pub(crate) fn line(&self) -> usize {
-        if self.apart { self.columns.channels } else { self.panel }
+        if self.strided_lines { self.columns.channels } else { self.panel }
     }
 
     /// Words from a step to the next in a copy of `rows` rows: an odd number of cache lines, since a power of two would map to few sets of
@@ -692,13 +696,13 @@ impl Gradient {
     }
 
     /// Words from a row to the next in the transposed copy for AMX.
-    pub(crate) fn turned_row(&self) -> usize {
+    pub(crate) fn transposed_row(&self) -> usize {
         Gradient::row(self.words(&self.rows.grid.turned()).unwrap_or(0))
     }
 
     /// Words of the pixels of a box in a copy of `grid`, for each channel.
     pub(crate) fn words(&self, grid: &Grid) -> Option<usize> {
-        grid.pixels()?.checked_mul(self.each[0])?.checked_mul(self.beside / self.together)
+        grid.pixels()?.checked_mul(self.each[0])?.checked_mul(self.joint_images / self.together)
     }
 
     /// Taps with products of their own; merged ones count once.
@@ -743,7 +747,7 @@ impl Gradient {
     /// Decides slices and blocks of rows and panels, and computes the scratch they need.
     fn cut_channels(&mut self) -> Option<()> {
         let taps = self.all_taps();
-        let steps = self.each.iter().product::<usize>() * self.beside / self.together;
+        let steps = self.each.iter().product::<usize>() * self.joint_images / self.together;
         let sizes = [self.rows.channels, self.rows_per_channel(), self.columns.channels.next_multiple_of(self.panel), taps, 4];
         let all = sizes.into_iter().fold(self.groups, usize::saturating_mul);
         // A power of two, because seven slices would keep two threads busy for as long as eight.
@@ -857,12 +861,14 @@ impl Gradient {
 
     /// Whether tiles store and the panel that begins with column `first` of a group ends within a vector.
     pub(crate) fn ends_within(&self, first: usize) -> bool {
-        self.tail.is_some() && !self.apart && !self.panel.min(self.columns.channels - first).is_multiple_of(self.isa.width().lanes())
+        self.tail.is_some()
+            && !self.strided_lines
+            && !self.panel.min(self.columns.channels - first).is_multiple_of(self.isa.width().lanes())
     }
 
     /// Blocks and the caches they stay in, and the predicted speed.
     pub(crate) fn how(&self) -> How {
-        let (lanes, steps) = (self.isa.width().lanes(), self.each.iter().product::<usize>() * self.beside / self.together);
+        let (lanes, steps) = (self.isa.width().lanes(), self.each.iter().product::<usize>() * self.joint_images / self.together);
         let (tall, wide) =
             if self.on_amx { (ROWS, 2 * CACHE_LINE_ELEMENTS) } else { (tallest(self.isa, self.product, self.panel / lanes), self.panel) };
         let rate = if self.on_amx { Core::host().tile_rate(self.product.depth()) } else { Core::host().rate(lanes, self.product.depth()) };
@@ -919,10 +925,10 @@ impl Gradient {
                         if tile.is_some() || start == Start::Add && self.is_single() {
                             continue;
                         }
-                        let line = if self.apart { Line::Apart } else { Line::Packed(line as u8) };
-                        let (masked, tail) = (within || self.apart, self.tail.clone());
-                        let (a_step, ahead) = (if self.is_across() { Stride::Across } else { Stride::Given }, self.far);
-                        let spec = Spec { line, a_step, start, tail, masked, ahead, ..Spec::new(self.product, rows, vectors) };
+                        let line = if self.strided_lines { Line::Apart } else { Line::Packed(line as u8) };
+                        let (masked, tail) = (within || self.strided_lines, self.tail.clone());
+                        let (a_step, prefetch) = (if self.is_across() { Stride::Across } else { Stride::Given }, self.far);
+                        let spec = Spec { line, a_step, start, tail, masked, prefetch, ..Spec::new(self.product, rows, vectors) };
                         *tile = Some(Tile::get(self.isa, &spec)?);
                     }
                 }

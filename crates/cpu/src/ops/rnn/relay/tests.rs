@@ -50,6 +50,6 @@ fn a_panic_ends_the_wait_of_others() {
 
 #[test]
 fn ranges_are_walked_to_and_fro() {
-    let walk = |step| (0..3).map(|i| to_and_fro(4..7, step, i)).collect::<Vec<_>>();
-    assert_eq!([walk(0), walk(1)], [[4, 5, 6], [6, 5, 4]]);
+    let order = |step| (0..3).map(|i| to_and_fro(4..7, step, i)).collect::<Vec<_>>();
+    assert_eq!([order(0), order(1)], [[4, 5, 6], [6, 5, 4]]);
 }

@@ -6,7 +6,7 @@
 
 use super::side::{Places, Strides};
 use super::tiled::Side;
-use crate::kernels::tile::{AHEAD, Ahead};
+use crate::kernels::tile::{AHEAD, Prefetch};
 
 /// Runs of bytes, equal in every block of channels and every image.
 #[derive(Clone, Copy, Default)]
@@ -53,17 +53,17 @@ impl Runs {
 
 /// What is prefetched next, of both operands.
 #[derive(Default)]
-pub(super) struct Upcoming(pub(super) [Runs; 2]);
+pub(super) struct Prefetches(pub(super) [Runs; 2]);
 
-impl Upcoming {
+impl Prefetches {
     /// Runs not prefetched yet.
     pub(super) fn left(&self) -> usize {
         self.0.iter().map(|runs| runs.counts[0] * runs.counts[1] - runs.done).sum()
     }
 
     /// The next run, spread over `requests` requests.
-    pub(super) fn take(&mut self, requests: usize) -> Ahead {
+    pub(super) fn take(&mut self, requests: usize) -> Prefetch {
         let run = self.0.iter_mut().find_map(Runs::next);
-        run.map_or(Ahead::default(), |(at, bytes, step)| Ahead { at, step: bytes.div_ceil(requests.max(1)).min(step), panel: 0 })
+        run.map_or(Prefetch::default(), |(at, bytes, step)| Prefetch { at, step: bytes.div_ceil(requests.max(1)).min(step), panel: 0 })
     }
 }

@@ -4,7 +4,7 @@ use super::AHEAD;
 
 /// Memory to prefetch into L2: [`AHEAD`] bytes for every four steps. Any address is allowed, since nothing is read.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Ahead {
+pub struct Prefetch {
     /// The first address.
     pub at: usize,
     /// Bytes from one prefetch to the next.
@@ -28,16 +28,16 @@ pub struct Grid {
 
 /// Memory that kernels prefetch piece by piece, [`AHEAD`] bytes at every address of a grid.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Next {
+pub struct PrefetchQueue {
     start: usize,
     grid: Grid,
     done: usize,
 }
 
-impl Next {
+impl PrefetchQueue {
     /// All addresses of a grid that begins at `start`.
-    pub fn new(start: usize, grid: Grid) -> Next {
-        Next { start, grid, done: 0 }
+    pub fn new(start: usize, grid: Grid) -> PrefetchQueue {
+        PrefetchQueue { start, grid, done: 0 }
     }
 
     /// Whether there are addresses that were not prefetched yet.
@@ -52,14 +52,14 @@ impl Next {
 
     /// The next `count` addresses, but no more than are left of an inner list. If that is fewer and they are contiguous, requests are
     /// spaced more closely; otherwise addresses behind the list are prefetched as well (nothing is read there).
-    pub fn take(&mut self, count: usize) -> Ahead {
+    pub fn take(&mut self, count: usize) -> Prefetch {
         let Grid { inner, inner_step, outer_step, .. } = self.grid;
         if !self.is_left() || count == 0 {
-            return Ahead::default();
+            return Prefetch::default();
         }
         let (i, o, piece) = (self.done % inner, self.done / inner, self.piece());
         self.done += count.min(piece);
         let step = if inner_step == AHEAD && count > piece { (piece * AHEAD).div_ceil(count) } else { inner_step };
-        Ahead { at: self.start.wrapping_add(o * outer_step + i * inner_step), step, panel: 0 }
+        Prefetch { at: self.start.wrapping_add(o * outer_step + i * inner_step), step, panel: 0 }
     }
 }
