@@ -162,7 +162,7 @@ fn stages_are_kernels_of_their_own_where_rows_are_not_one_run() {
         for (tag, dims, forms) in [
             ("ba", [70, 9], [Rows::Down, Rows::Any]),
             ("ba", [3, 5000], [Rows::Down, Rows::Any]),
-            ("aB16b", [37, 40], [Rows::Any; 2]),
+            ("Ba16b", [37, 40], [Rows::Any; 2]),
             ("Ab16a", [37, 40], [Rows::Down, Rows::Any]),
             ("ab", [2, 200_000], [Rows::Any; 2]),
         ] {
