@@ -31,6 +31,7 @@ const TAKEN: &[(&str, &str)] = &[
     ("direct:portable", "--conv g64mb1ic64ih28oc64oh28kh3ph1"),
     ("packed:portable", "--conv mb1ic64ih28oc64oh28kh3ph1"),
     ("packed:portable", "--conv --dir=BWD_W mb1ic64ih28oc64oh28kh3ph1"),
+    ("doubles:portable", "--conv --dt=f64 mb1ic64ih28oc64oh28kh3ph1"),
     ("ref:any", "--conv mb1ic64ih28oc64oh28kh3ph1"),
 ];
 
