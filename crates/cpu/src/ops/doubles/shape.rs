@@ -28,12 +28,13 @@ pub(super) struct Shape {
 
 #[derive(Debug)]
 enum Kind {
-    /// Sizes of the leading dimensions; of `a` and `b` the dimensions of rows or columns and of the depth; of the destination those of rows
-    /// and columns.
+    /// Matmul and inner product: sizes of the batch dimensions; the dimensions that make the rows of `a` and its depth, the columns of `b` and
+    /// its depth, and the rows and columns of the destination.
     Matrices { leading: Dims, a: [Range<usize>; 2], b: [Range<usize>; 2], dst: [Range<usize>; 2] },
-    /// Results on a grid of pixels, from the other grid: a batch a group, a row a pixel.
+    /// Convolution or its gradient of data: results on one grid of pixels from data on the other. One batch per group, one row per pixel, one
+    /// part per tap.
     Data { grids: Grids, forward: bool },
-    /// Gradients of weights: a batch a tap of a group, a row a channel on the large grid.
+    /// Gradients of weights: one batch per group and tap, one row per channel on the large grid, one column per channel on the small one.
     Weights { grids: Grids },
 }
 
@@ -83,7 +84,7 @@ impl Grids {
     }
 }
 
-/// Numbers on the digits of a mixed radix, the last one fastest.
+/// The coordinates of element `number` of a row-major array of `sizes`.
 fn digits<const N: usize>(mut number: usize, sizes: [i64; N]) -> [i64; N] {
     let mut digits = [0; N];
     for (digit, size) in digits.iter_mut().zip(sizes).rev() {
