@@ -41,7 +41,8 @@ const MIN_BLOCK_CHANNELS: i64 = 8;
 /// Whether every window is a whole plane.
 fn is_whole(op: &Pool) -> bool {
     let single = op.dst.dims()[2..].iter().all(|n| *n == 1);
-    op.kernel[..] == op.src.dims()[2..] && single && op.window.padding_l.iter().all(|n| *n == 0)
+    let dense = op.kernel.iter().zip(&*op.window.dilations).all(|(kernel, dilation)| *kernel == 1 || *dilation == 0);
+    op.kernel[..] == op.src.dims()[2..] && single && dense && op.window.padding_l.iter().all(|n| *n == 0)
 }
 
 /// Averages of whole planes as reductions, and their gradients, which are equal for all elements of a plane.
