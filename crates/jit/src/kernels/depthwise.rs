@@ -201,7 +201,9 @@ impl Writer<'_> {
             let near = cursor.reach(f, x);
             let at = near.at(0);
             let plain = window.source == Elem::F32 && frame.masks.is_empty() && frame.shift.is_none();
-            if plain && spread.is_none() && !held.is_empty() && columns.users(x).count() == 1 {
+            // Of products of bytes, the unsigned ones of the source come first, and only the second operand may be memory.
+            let commutes = add != Accumulate::DotU8S8;
+            if plain && commutes && spread.is_none() && !held.is_empty() && columns.users(x).count() == 1 {
                 columns.users(x).for_each(|(i, t)| f.accumulate(add, sums[i], held[t], Src::Mem(at)));
                 continue;
             }
