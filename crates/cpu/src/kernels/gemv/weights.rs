@@ -98,6 +98,12 @@ impl Weights {
         }
     }
 
+    /// Whether they are rows of 4-bit elements, no more than `most` and too few for a vector of words.
+    pub fn are_short(&self, isa: Isa, most: usize) -> bool {
+        let vector = isa.width().lanes() * self.stored.in_word();
+        self.stored.bits() == 4 && matches!(self.lie, Lie::Rows { .. }) && self.n < vector && self.n <= most
+    }
+
     /// Whether weights are column-major.
     pub fn is_by_columns(&self) -> bool {
         matches!(self.lie, Lie::Columns { .. })
