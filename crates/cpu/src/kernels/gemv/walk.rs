@@ -4,6 +4,7 @@ use super::call::{Column, On};
 use super::weights::Lie;
 use super::{MAX_ROWS, Operands, Product, REREAD, Set, Shared};
 use crate::kernels::convert::Elements;
+use crate::kernels::multiversion::Body;
 use oxidnn_jit::kernels::unpack::Stored;
 use oxidnn_spec::DataType;
 
@@ -152,12 +153,8 @@ impl Product {
             return sums[..columns].copy_from_slice(&raw[..columns]);
         }
         for (row, sums) in sums.chunks_mut(step).take(rows).enumerate() {
-            for (vector, sums) in sums[..columns].chunks_mut(lanes * in_word).enumerate() {
-                for part in 0..in_word {
-                    let from = &raw[((vector * in_word + part) * rows + row) * lanes..][..lanes];
-                    sums.iter_mut().skip(part).step_by(in_word).zip(from).for_each(|(s, x)| *s = *x);
-                }
-            }
+            let parts = Parts { raw: &raw[row * lanes..], part: rows * lanes, lanes, in_word, sums: &mut sums[..columns] };
+            shared.on.tail.dst().simd().run(parts);
         }
         if columns % in_word != 0 {
             self.last_column((shared, on), distance, block, (sums, step));
@@ -227,6 +224,33 @@ impl Product {
                 let mut a = [0.0];
                 on.a.read(&on.places.axes[1], &on.places.axes[0].at(&pos, row), last, &mut a);
                 sums[from..].iter_mut().zip(&*line).for_each(|(sum, b)| *sum += a[0] * b);
+            }
+        }
+    }
+}
+
+/// The sums of a row by vectors and parts, `part` apart, and where they go in the order of columns.
+struct Parts<'p> {
+    raw: &'p [f32],
+    part: usize,
+    lanes: usize,
+    in_word: usize,
+    sums: &'p mut [f32],
+}
+
+impl Body for Parts<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Parts { raw, part, lanes, in_word, sums } = self;
+        for (vector, sums) in sums.chunks_mut(lanes * in_word).enumerate() {
+            let from = |i: usize| &raw[(vector * in_word + i) * part..][..lanes];
+            // Loops of a known number of lanes would not become vectors.
+            match in_word {
+                1 => sums.copy_from_slice(&from(0)[..sums.len()]),
+                2 => sums.as_chunks_mut().0.iter_mut().zip(from(0)).zip(from(1)).for_each(|((to, low), high)| *to = [*low, *high]),
+                _ => (0..in_word).for_each(|i| sums.iter_mut().skip(i).step_by(in_word).zip(from(i)).for_each(|(s, x)| *s = *x)),
             }
         }
     }
