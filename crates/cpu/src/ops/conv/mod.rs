@@ -141,7 +141,11 @@ fn bwd_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
 
 /// Gradients of weights of groups with one channel in one operand and several in the other.
 fn repeated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    staged::repeated(problem, target, &[direct, |problem, target| with_copies(problem, target, &[direct])])
+    let repeated = staged::repeated(problem, target, &[direct, |problem, target| with_copies(problem, target, &[direct])])?;
+    if flat::plan(problem, target).is_ok() {
+        return Err(Skip::Shape("windows of one pixel, for which copies take longer than products"));
+    }
+    Ok(repeated)
 }
 
 fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
