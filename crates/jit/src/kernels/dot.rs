@@ -161,6 +161,9 @@ pub struct Dot {
     /// Elements of a last step that is not whole, 0 if there is none: its part of `A` is read exactly, and `B` has zeros to the whole step
     /// where its numbers lie together.
     pub partial: u8,
+    /// Sets of sums that the steps of real numbers take in turns, at least 1, so that few sums need not wait for each other: 1, 2 or 4. Results are
+    /// rounded otherwise.
+    pub sets: u8,
     /// The initial value of the sums.
     pub start: Start,
     /// True when the last vector has [`Args::last`] columns.
@@ -362,6 +365,7 @@ impl Dot {
             line: Line::Packed(vectors),
             a_step: Stride::Fixed(4),
             partial: 0,
+            sets: 1,
             start: Start::Zero,
             masked: false,
             ahead: false,

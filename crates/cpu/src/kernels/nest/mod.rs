@@ -306,6 +306,7 @@ impl Nest {
             line: self.shape.line(self.isa),
             a_step: self.shape.a_step,
             partial: self.shape.parts[part].partial,
+            sets: 1,
             start: if part == 0 && !self.shape.begins { Start::Zero } else { Start::Load },
             tail: self.shape.tail.clone().filter(|_| ends),
             masked: !columns.is_multiple_of(lanes),

@@ -50,6 +50,8 @@ pub struct Spec {
     pub a_step: Stride,
     /// Elements of a partial last step, 0 if there is none: exactly these are read from `A`; `B` is zero-padded to the whole step.
     pub partial: u8,
+    /// Sets of sums of real numbers that steps take in turns: 1, 2 or 4. What a tile of other rows has must be the same, for the same results.
+    pub sets: u8,
     /// The initial sums.
     pub start: Start,
     /// The epilogue; `None` stores sums unchanged to [`Call::sums`].
@@ -101,6 +103,7 @@ impl Spec {
             line: Line::Packed(vectors as u8),
             a_step: Stride::Fixed(4),
             partial: 0,
+            sets: 1,
             start: Start::Zero,
             tail: None,
             masked: false,
@@ -133,6 +136,7 @@ impl Spec {
             line: self.line,
             a_step: self.a_step,
             partial: self.partial,
+            sets: self.sets,
             start: self.start,
             masked: self.masked,
             ahead: self.prefetch,

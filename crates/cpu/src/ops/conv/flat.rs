@@ -21,10 +21,16 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let s = Setup::of(&problem.op)?.sizes;
     support::known(problem)?;
-    if s.g != 1 || [s.k, s.s] != [[1; 3]; 2] || s.pl != [0; 3] || s.i != s.o {
-        return Err(Skip::Shape("groups, or windows of several pixels, strides or padding"));
+    if [s.k, s.s] != [[1; 3]; 2] || s.pl != [0; 3] || s.i != s.o {
+        return Err(Skip::Shape("windows of several pixels, strides or padding"));
     }
     let mut problem = problem.clone();
+    if s.g > 1 && s.ic.min(s.oc) == 1 {
+        // Channels last, all lanes but those of a group would be idle.
+        for o in problem.op.operands_mut().into_iter().filter(|o| o.tensor.layout.is_any()) {
+            support::resolve(o.tensor, "abx")?;
+        }
+    }
     tiled::resolve(&mut problem, target)?;
     problem.resolve();
     support::dense(&problem)?;
@@ -42,12 +48,12 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     };
     let none = || Skip::Layout("of data, nor any that inner products take".into());
     let inner = match inner {
-        Ok(inner) => inner,
-        Err(_) if s.mb > 1 => {
-            let images = images::plan(&plain, target, self::plan)?;
+        Ok(inner) if s.g == 1 => inner,
+        _ if s.g.max(s.mb) > 1 => {
+            let images = images::plan(&plain, target, s.g, self::plan)?;
             return if *images.problem() == problem { Ok(images) } else { staged::copied(&problem, images, target).ok_or_else(none) };
         }
-        Err(skip) => return Err(skip),
+        inner => inner?,
     };
     let closest = |t: &Tensor, d: usize| t.blocking().is_some_and(|b| b.strides[d] == 1);
     let planes = closest(&inner.src, 0) && closest(&inner.dst, 0);

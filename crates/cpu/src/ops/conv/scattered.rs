@@ -97,7 +97,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         return Err(Skip::Layout("other than pixels closest".into()));
     }
     if half {
-        return staged::plan(problem, target, &[plan], &[FLOATS]);
+        return staged::plan(problem, target, &[of_plain_weights], &[FLOATS]);
     }
     let tag = tiles::weights_tag(&s, isa, Product::F32);
     let mut problem = resolved;
@@ -121,6 +121,15 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         to: sizes(s.result.1),
     };
     RowPlan::of(problem, target, scattered.parts().and_then(|parts| booked(&parts)), scattered)
+}
+
+/// Plans `problem` with weights that are plain, not padded to panels, if their layout is open.
+fn of_plain_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let mut problem = problem.clone();
+    for o in problem.op.operands_mut().into_iter().filter(|o| o.arg == Arg::WEIGHTS) {
+        support::resolve(o.tensor, "abx")?;
+    }
+    plan(&problem, target)
 }
 
 /// The product of an image's pixels with `rows` rows of weights in a group.

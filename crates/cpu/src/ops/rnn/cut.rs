@@ -21,7 +21,7 @@ const MIN_FORK_MULTIPLY_ADDS: usize = 128 << 10;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Cut {
     /// Samples.
-    batch: usize,
+    pub(super) batch: usize,
     /// Slices of the batch.
     pub(super) slices: usize,
     /// Whether a task is a slice of a direction with all its steps; otherwise it is a panel of a slice in one step.

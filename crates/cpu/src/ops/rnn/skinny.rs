@@ -16,6 +16,10 @@ use std::ops::Range;
 /// Vectors of a panel that may be split into halves, for tiles with more rows.
 const SPLIT_PANEL_VECTORS: usize = 4;
 
+/// Sums that need not wait for each other, and most sets of them.
+const BUSY: usize = 8;
+const SETS: usize = 4;
+
 /// Rows of a matrix in memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rows<'a> {
@@ -60,6 +64,8 @@ pub(super) struct Skinny {
     /// The numbers of rows that tiles have.
     heights: [bool; MOST_ROWS],
     tall: usize,
+    /// Sets of sums, by the samples of all slices.
+    sets: usize,
     on_amx: bool,
 }
 
@@ -84,14 +90,15 @@ impl Skinny {
         let tall = max_rows(isa, vectors);
         let mut heights = [false; MOST_ROWS];
         cut.heights().into_iter().flat_map(|rows| runs(0..rows, tall)).for_each(|(_, rows, _)| heights[rows - 1] = true);
-        Skinny { isa, product, width, depth, vectors, heights, tall, on_amx }
+        let sets = (BUSY / (cut.batch * vectors).max(1)).clamp(1, SETS);
+        Skinny { isa, product, width, depth, vectors, heights, tall, sets, on_amx }
     }
 
     /// Products of one row.
     pub(super) fn row(isa: Isa, product: Product, [depth, width]: [usize; 2]) -> Skinny {
         let mut heights = [false; MOST_ROWS];
         heights[0] = true;
-        Skinny { isa, product, width, depth, vectors: width / isa.width().lanes(), heights, tall: 1, on_amx: false }
+        Skinny { isa, product, width, depth, vectors: width / isa.width().lanes(), heights, tall: 1, sets: 1, on_amx: false }
     }
 
     /// Columns of a panel that a tile takes.
@@ -116,7 +123,7 @@ impl Skinny {
         let line = Line::Packed((self.width / self.isa.width().lanes()) as u8);
         let spec = |rows: usize| {
             let partial = (self.depth % self.product.depth()) as u8;
-            Spec { partial, line, ..Spec::new(self.product, rows, self.vectors) }
+            Spec { partial, line, sets: self.sets as u8, ..Spec::new(self.product, rows, self.vectors) }
         };
         let tiles = |made_of: fn(Spec) -> Spec| -> Result<Vec<_>, Error> {
             (0..MOST_ROWS).map(|i| self.heights[i].then(|| Tile::get(self.isa, &made_of(spec(i + 1)))).transpose()).collect()

@@ -40,6 +40,9 @@ fn operands_lie_in_many_ways() {
                     for partial in 1..product.depth() as u8 {
                         Case { dot: Dot { partial, ..dot }, isa, taps: 1, steps: 0, last }.run();
                     }
+                    for (sets, rows) in [(2, 2), (4, 1)] {
+                        Case { dot: Dot { sets, ..Dot::new(product, rows, vectors) }, isa, taps: 2, steps, last }.run();
+                    }
                 }
             }
         }

@@ -25,12 +25,12 @@ fn unroll_shift(dot: &Dot) -> u8 {
 const BUSY: usize = 8;
 const BUSY_NARROW: usize = 4;
 
-/// Sets of sums that the steps of a tile take in turns, so that few sums need not wait for each other. Integers have the same sum in any order.
+/// Sets of sums that the steps of a tile take in turns. Integers, which have the same sum in any order, have as many as are worthwhile.
 fn sets(dot: &Dot, isa: Isa) -> usize {
     let sums = usize::from(dot.rows) * usize::from(dot.vectors);
     let busy = if isa.avx512 { BUSY } else { BUSY_NARROW };
     if !dot.product.is_whole() || !dot.product.is_native(isa) {
-        return 1;
+        return usize::from(dot.sets).min(1 << unroll_shift(dot));
     }
     busy.div_ceil(sums).next_power_of_two().min(1 << unroll_shift(dot))
 }
@@ -170,7 +170,8 @@ impl Writer<'_> {
         f.add(table, ((HEAD + usize::from(self.dot.rows)) * size_of::<usize>()) as i32);
         f.repeat(taps, |f| self.tap(f, at, (panel, table), (flip, ones), &sums));
         let (first, others) = sums.split_at(self.each());
-        others.iter().enumerate().for_each(|(i, other)| f.update(Binary::AddI32, first[i % first.len()], *other));
+        let add = if self.dot.product.is_whole() { Binary::AddI32 } else { Binary::AddF32 };
+        others.iter().enumerate().for_each(|(i, other)| f.update(add, first[i % first.len()], *other));
         if self.dot.start == Start::Add {
             self.add_memory(f, at, first);
         }

@@ -471,7 +471,8 @@ impl Bound<'_> {
         let ([depth, row, column], [_, heights, widths]) = ([0, 1, 2].map(distance), [0, 1, 2].map(|i| p.window[i].taps));
         // Single channels in blocks of vectors are neighbours.
         let inner = &dst.blocking().inner;
-        let blocks = p.group == 1 && inner.len() == 1 && inner.iter().all(|(dim, size)| dim == 0 && size as usize % p.lanes == 0);
+        let blocks =
+            p.group == 1 && inner.len() == 1 && inner.iter().all(|(dim, size)| dim == 0 && (size as usize).is_multiple_of(p.lanes));
         for channel in 0..p.group {
             let mut places = [0; LANES];
             let places = &mut places[..channels];

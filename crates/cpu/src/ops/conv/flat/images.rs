@@ -1,4 +1,4 @@
-//! Gradients of 1x1 weights over several NCHW images, image by image: each is an inner product in place whose rows are the image's pixels.
+//! Gradients of 1x1 weights over several NCHW images or groups, one by one: each is an inner product in place whose rows are the image's pixels.
 //! The first image's gradients are written to the result, and those of the others are added to it.
 
 use crate::CpuTarget;
@@ -8,7 +8,7 @@ use crate::kernels::scratch::{Scratch, booked};
 use crate::ops::support::run_with;
 use crate::row::{Generated, RowPlan};
 use oxidnn_runtime::{Buf, Choose, Ctx, Decision, Exec, Plan, Region, Skip};
-use oxidnn_spec::{Arg, DataType, Error, Layout, Problem, Tensor};
+use oxidnn_spec::{Arg, DataType, Dims, Error, Layout, Problem, Tensor};
 use std::sync::Arc;
 
 /// Fewest pixels of an image: with more, adding the gradients of images costs little beside computing them. Measured on Zen 4.
@@ -16,36 +16,45 @@ const MIN_PIXELS: i64 = 512;
 /// Elements that are added at a time.
 const CHUNK: usize = 64;
 
-/// The gradients of an image, its sizes, and how many there are.
+/// The gradients of a group of an image, and how many of both there are.
 #[derive(Debug)]
 struct Images {
     inner: Box<dyn Plan>,
     count: usize,
+    groups: usize,
 }
 
 /// The operands with an image for each element of the batch, and those that are summed over images.
 const PER_IMAGE_ARGS: [Arg; 2] = [Arg::SRC, Arg::DIFF_DST];
 const SUMMED_ARGS: [Arg; 2] = [Arg::DIFF_WEIGHTS, Arg::DIFF_BIAS];
 
-/// Plans a problem of resolved layouts and plain weights by the plan that `row` makes for one image.
+/// Plans a problem of resolved layouts and plain weights by the plan that `row` makes for one image, or for one of `groups` groups of it.
 ///
 /// # Errors
 /// Data that are not planes, few pixels, and problems that `row` does not take.
-pub(super) fn plan(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarget>) -> Result<Box<dyn Plan>, Skip> {
+pub(super) fn plan(problem: &Problem, target: &CpuTarget, groups: i64, row: Choose<CpuTarget>) -> Result<Box<dyn Plan>, Skip> {
+    let refused = |e: Error| Skip::Layout(e.to_string());
     let (mut all, mut one, mut count) = (problem.clone(), problem.clone(), 0);
     for (all, one) in all.op.operands_mut().into_iter().zip(one.op.operands_mut()) {
         if SUMMED_ARGS.contains(&all.arg) {
-            (all.tensor.dtype, one.tensor.dtype) = (DataType::F32, DataType::F32);
+            let dims = all.tensor.dims();
+            let of_one = match dims.len() {
+                1 => Dims::from_fn(1, |_| dims[0] / groups),
+                n if groups > 1 => Dims::from_fn(n - 1, |d| dims[d + 1]),
+                _ => *dims,
+            };
+            *one.tensor = Tensor::plain(of_one, DataType::F32).map_err(refused)?;
+            all.tensor.dtype = DataType::F32;
         } else {
             let mut dims = *all.tensor.dims();
             if Layout::with_tag(dims, "abx").ok().as_ref() != Some(&all.tensor.layout) || dims[2..].iter().product::<i64>() < MIN_PIXELS {
                 return Err(Skip::Shape("other than large planes"));
             }
-            (count, dims[0]) = (dims[0] as usize, 1);
-            *one.tensor = Tensor::with_tag(dims, all.tensor.dtype, "abx").map_err(|e| Skip::Layout(e.to_string()))?;
+            (count, dims[0], dims[1]) = (dims[0] as usize, 1, dims[1] / groups);
+            *one.tensor = Tensor::with_tag(dims, all.tensor.dtype, "abx").map_err(refused)?;
         }
     }
-    let images = Images { inner: row(&one, target)?, count };
+    let images = Images { inner: row(&one, target)?, count, groups: groups as usize };
     RowPlan::of(all, target, booked(&images.parts()), images)
 }
 
@@ -86,7 +95,7 @@ impl Generated for Images {
 
     fn decision(&self, _: &Problem) -> Decision {
         let bytes = self.inner.problem().op.tensor(Arg::DIFF_WEIGHTS).map_or(0, Tensor::bytes);
-        around("image by image", &*self.inner, self.count, bytes)
+        around("image by image", &*self.inner, self.count * self.groups, bytes)
     }
 
     fn build(&self) -> Result<Arc<dyn Exec>, Error> {
@@ -103,18 +112,21 @@ impl Generated for Images {
         let inner = &self.inner.problem().op;
         let bytes = PER_IMAGE_ARGS.map(|arg| inner.tensor(arg).map_or(0, Tensor::bytes));
         let data = [ctx.buf(PER_IMAGE_ARGS[0])?, ctx.buf(PER_IMAGE_ARGS[1])?];
-        for image in 0..self.count {
-            let parts: [_; 2] = std::array::from_fn(|i| [Region::host(data[i].part(image * bytes[i], bytes[i]))]);
+        for index in 0..self.count * self.groups {
+            let (group, added) = (index % self.groups, index >= self.groups);
+            let parts: [_; 2] = std::array::from_fn(|i| [Region::host(data[i].part(index * bytes[i], bytes[i]))]);
+            let whole = |i: usize| Some((ctx.buf(SUMMED_ARGS[i]).ok()?, inner.tensor(SUMMED_ARGS[i])?.bytes()));
+            let results = [0, 1].map(|i| whole(i).map(|(buf, bytes)| buf.part(group * bytes, bytes)));
+            let given = results.map(|buf| buf.map(|buf| [Region::host(buf)]));
             run_with(&**exec, ctx, shared, |bound| {
                 bound.tensor = inner.tensor(bound.arg).unwrap_or(bound.tensor);
                 let part = PER_IMAGE_ARGS.iter().position(|arg| *arg == bound.arg).map(|i| &parts[i]);
-                let sum = SUMMED_ARGS.iter().position(|arg| *arg == bound.arg).filter(|_| image > 0).map(|i| &sums[i]);
+                let sum = SUMMED_ARGS.iter().position(|arg| *arg == bound.arg);
+                let sum = sum.and_then(|i| if added { Some(&sums[i]) } else { given[i].as_ref() });
                 bound.regions = part.or(sum).map_or(bound.regions, |region| region);
             })?;
-            for ((arg, sum), count) in
-                SUMMED_ARGS.iter().zip(&sums).zip(counts).filter(|((arg, _), _)| image > 0 && ctx.bound(**arg).is_some())
-            {
-                let (from, to) = (sum[0].bytes().ok_or_else(missing)?, ctx.buf(*arg)?);
+            for ((to, sum), count) in results.iter().zip(&sums).zip(counts).filter(|_| added) {
+                let (Some(to), from) = (*to, sum[0].bytes().ok_or_else(missing)?) else { continue };
                 ctx.executor().run(ctx.executor().threads(), count.div_ceil(TASK_ELEMENTS), &|_, task| {
                     simd.run(Sum { from, to, first: task * TASK_ELEMENTS, end: count.min((task + 1) * TASK_ELEMENTS) });
                 });
