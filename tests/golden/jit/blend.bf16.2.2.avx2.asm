@@ -1,4 +1,4 @@
-; 81 instructions, 451 bytes, 0 spills, 0 of them in inner loops
+; 72 instructions, 416 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -65,34 +65,25 @@
 014e  add r8,20h
 0152  mov r11,rdx
 0155  mov rbx,r9
-0158  mov rbp,[rdi+50h]
-015c  mov r12,rbx
-015f  vmovups [r12],ymm0
-0165  add r12,rbp
-0168  add r11,8
-016c  mov rbp,[rdi+60h]
-0170  add rbx,rbp
-0173  mov rbp,[rdi+50h]
-0177  mov r12,rbx
-017a  vmovups [r12],ymm1
-0180  add r12,rbp
-0183  add r11,8
-0187  mov r11,[rdi+60h]
-018b  add rbx,r11
-018e  mov r11,[rdi+50h]
-0192  add r9,r11
-0195  dec r10
-0198  jne near 80h
-019e  mov r8,[rdi+40h]
-01a2  add rax,r8
-01a5  mov r8,[rdi+58h]
-01a9  add rcx,r8
-01ac  add rdx,10h
-01b0  dec rsi
-01b3  jne near 40h
-01b9  pop r13
-01bb  pop r12
-01bd  pop rbp
-01be  pop rbx
-01bf  vzeroupper
-01c2  ret
+0158  mov rbp,[rdi+60h]
+015c  vmovups [rbx],ymm0
+0160  add r11,8
+0164  add rbx,rbp
+0167  vmovups [rbx],ymm1
+016b  mov r11,[rdi+50h]
+016f  add r9,r11
+0172  dec r10
+0175  jne near 80h
+017b  mov r8,[rdi+40h]
+017f  add rax,r8
+0182  mov r8,[rdi+58h]
+0186  add rcx,r8
+0189  add rdx,10h
+018d  dec rsi
+0190  jne near 40h
+0196  pop r13
+0198  pop r12
+019a  pop rbp
+019b  pop rbx
+019c  vzeroupper
+019f  ret

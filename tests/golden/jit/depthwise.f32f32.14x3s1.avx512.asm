@@ -1,4 +1,4 @@
-; 213 instructions, 1227 bytes, 14 spills, 0 of them in inner loops
+; 212 instructions, 1223 bytes, 14 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -165,72 +165,71 @@
 0388  add r12,18h
 038c  dec r13
 038f  jne near 200h
-0395  mov r12,[rdi+68h]
-0399  mov r13,rbx
-039c  vmovups [r13],zmm0
-03a3  add r13,r12
-03a6  vmovups [r13],zmm1
-03ad  add r13,r12
-03b0  vmovups [r13],zmm2
-03b7  add r13,r12
-03ba  vmovups [r13],zmm3
-03c1  add r13,r12
-03c4  vmovups [r13],zmm4
-03cb  add r13,r12
-03ce  vmovups [r13],zmm5
-03d5  add r13,r12
-03d8  vmovups [r13],zmm6
-03df  add r13,r12
-03e2  vmovups [r13],zmm7
-03e9  add r13,r12
-03ec  vmovups [r13],zmm8
-03f3  add r13,r12
-03f6  vmovups [r13],zmm9
-03fd  add r13,r12
-0400  vmovups [r13],zmm10
-0407  add r13,r12
-040a  vmovups [r13],zmm11
-0411  add r13,r12
-0414  vmovups [r13],zmm12
-041b  add r13,r12
-041e  vmovups [r13],zmm13
-0425  add r13,r12
-0428  mov r12,[rdi+48h]
-042c  add r11,r12
-042f  mov r12,[rdi+70h]
-0433  add rbx,r12
-0436  dec rbp
-0439  jne near 100h
-043f  mov r11,[r8+10h]
-0443  mov ebx,18h
-0448  imul r11,rbx
-044c  add r9,r11
-044f  add r8,20h
-0453  dec r10
-0456  jne near 0C0h
-045c  mov r8,[rdi+58h]
-0460  mov r9,[rsp+80h]
-0468  add r9,r8
-046b  mov [rsp+80h],r9
-0473  mov r8,[rdi+80h]
-047a  mov r9,[rsp+0C0h]
-0482  add r9,r8
-0485  mov [rsp+0C0h],r9
-048d  mov r8,[rdi+0A8h]
-0494  add rsi,r8
-0497  mov r8,[rsp]
-049b  add r8,10h
-049f  mov [rsp],r8
-04a3  mov r8,[rsp+40h]
-04a8  dec r8
-04ab  mov [rsp+40h],r8
-04b0  jne near 80h
-04b6  add rsp,100h
-04bd  pop r15
-04bf  pop r14
-04c1  pop r13
-04c3  pop r12
-04c5  pop rbp
-04c6  pop rbx
-04c7  vzeroupper
-04ca  ret
+0395  vmovups [rbx],zmm0
+039b  mov r12,[rdi+68h]
+039f  mov r13,rbx
+03a2  add r13,r12
+03a5  vmovups [r13],zmm1
+03ac  add r13,r12
+03af  vmovups [r13],zmm2
+03b6  add r13,r12
+03b9  vmovups [r13],zmm3
+03c0  add r13,r12
+03c3  vmovups [r13],zmm4
+03ca  add r13,r12
+03cd  vmovups [r13],zmm5
+03d4  add r13,r12
+03d7  vmovups [r13],zmm6
+03de  add r13,r12
+03e1  vmovups [r13],zmm7
+03e8  add r13,r12
+03eb  vmovups [r13],zmm8
+03f2  add r13,r12
+03f5  vmovups [r13],zmm9
+03fc  add r13,r12
+03ff  vmovups [r13],zmm10
+0406  add r13,r12
+0409  vmovups [r13],zmm11
+0410  add r13,r12
+0413  vmovups [r13],zmm12
+041a  add r13,r12
+041d  vmovups [r13],zmm13
+0424  mov r12,[rdi+48h]
+0428  add r11,r12
+042b  mov r12,[rdi+70h]
+042f  add rbx,r12
+0432  dec rbp
+0435  jne near 100h
+043b  mov r11,[r8+10h]
+043f  mov ebx,18h
+0444  imul r11,rbx
+0448  add r9,r11
+044b  add r8,20h
+044f  dec r10
+0452  jne near 0C0h
+0458  mov r8,[rdi+58h]
+045c  mov r9,[rsp+80h]
+0464  add r9,r8
+0467  mov [rsp+80h],r9
+046f  mov r8,[rdi+80h]
+0476  mov r9,[rsp+0C0h]
+047e  add r9,r8
+0481  mov [rsp+0C0h],r9
+0489  mov r8,[rdi+0A8h]
+0490  add rsi,r8
+0493  mov r8,[rsp]
+0497  add r8,10h
+049b  mov [rsp],r8
+049f  mov r8,[rsp+40h]
+04a4  dec r8
+04a7  mov [rsp+40h],r8
+04ac  jne near 80h
+04b2  add rsp,100h
+04b9  pop r15
+04bb  pop r14
+04bd  pop r13
+04bf  pop r12
+04c1  pop rbp
+04c2  pop rbx
+04c3  vzeroupper
+04c6  ret

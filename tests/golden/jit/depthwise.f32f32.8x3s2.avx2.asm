@@ -1,4 +1,4 @@
-; 158 instructions, 848 bytes, 14 spills, 0 of them in inner loops
+; 157 instructions, 843 bytes, 14 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -118,60 +118,59 @@
 0251  add r12,18h
 0255  dec r13
 0258  jne near 180h
-025e  mov r12,[rdi+68h]
-0262  mov r13,rbx
-0265  vmovups [r13],ymm0
-026b  add r13,r12
-026e  vmovups [r13],ymm1
-0274  add r13,r12
-0277  vmovups [r13],ymm2
-027d  add r13,r12
-0280  vmovups [r13],ymm3
-0286  add r13,r12
-0289  vmovups [r13],ymm4
-028f  add r13,r12
-0292  vmovups [r13],ymm5
-0298  add r13,r12
-029b  vmovups [r13],ymm6
-02a1  add r13,r12
-02a4  vmovups [r13],ymm7
-02aa  add r13,r12
-02ad  mov r12,[rdi+48h]
-02b1  add r11,r12
-02b4  mov r12,[rdi+70h]
-02b8  add rbx,r12
-02bb  dec rbp
-02be  jne near 100h
-02c4  mov r11,[r8+10h]
-02c8  mov ebx,18h
-02cd  imul r11,rbx
-02d1  add r9,r11
-02d4  add r8,20h
-02d8  dec r10
-02db  jne near 0C0h
-02e1  mov r8,[rdi+58h]
-02e5  mov r9,[rsp+80h]
-02ed  add r9,r8
-02f0  mov [rsp+80h],r9
-02f8  mov r8,[rdi+80h]
-02ff  mov r9,[rsp+0C0h]
-0307  add r9,r8
-030a  mov [rsp+0C0h],r9
-0312  mov r8,[rdi+0A8h]
-0319  add rsi,r8
-031c  mov r8,[rsp]
-0320  add r8,8
-0324  mov [rsp],r8
-0328  mov r8,[rsp+40h]
-032d  dec r8
-0330  mov [rsp+40h],r8
-0335  jne near 80h
-033b  add rsp,100h
-0342  pop r15
-0344  pop r14
-0346  pop r13
-0348  pop r12
-034a  pop rbp
-034b  pop rbx
-034c  vzeroupper
-034f  ret
+025e  vmovups [rbx],ymm0
+0262  mov r12,[rdi+68h]
+0266  mov r13,rbx
+0269  add r13,r12
+026c  vmovups [r13],ymm1
+0272  add r13,r12
+0275  vmovups [r13],ymm2
+027b  add r13,r12
+027e  vmovups [r13],ymm3
+0284  add r13,r12
+0287  vmovups [r13],ymm4
+028d  add r13,r12
+0290  vmovups [r13],ymm5
+0296  add r13,r12
+0299  vmovups [r13],ymm6
+029f  add r13,r12
+02a2  vmovups [r13],ymm7
+02a8  mov r12,[rdi+48h]
+02ac  add r11,r12
+02af  mov r12,[rdi+70h]
+02b3  add rbx,r12
+02b6  dec rbp
+02b9  jne near 100h
+02bf  mov r11,[r8+10h]
+02c3  mov ebx,18h
+02c8  imul r11,rbx
+02cc  add r9,r11
+02cf  add r8,20h
+02d3  dec r10
+02d6  jne near 0C0h
+02dc  mov r8,[rdi+58h]
+02e0  mov r9,[rsp+80h]
+02e8  add r9,r8
+02eb  mov [rsp+80h],r9
+02f3  mov r8,[rdi+80h]
+02fa  mov r9,[rsp+0C0h]
+0302  add r9,r8
+0305  mov [rsp+0C0h],r9
+030d  mov r8,[rdi+0A8h]
+0314  add rsi,r8
+0317  mov r8,[rsp]
+031b  add r8,8
+031f  mov [rsp],r8
+0323  mov r8,[rsp+40h]
+0328  dec r8
+032b  mov [rsp+40h],r8
+0330  jne near 80h
+0336  add rsp,100h
+033d  pop r15
+033f  pop r14
+0341  pop r13
+0343  pop r12
+0345  pop rbp
+0346  pop rbx
+0347  vzeroupper
+034a  ret

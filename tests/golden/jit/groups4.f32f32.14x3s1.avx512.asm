@@ -1,4 +1,4 @@
-; 417 instructions, 2490 bytes, 17 spills, 0 of them in inner loops
+; 416 instructions, 2486 bytes, 17 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -366,74 +366,73 @@
 0866  add rbp,18h
 086a  dec r12
 086d  jne near 200h
-0873  mov rbp,[rdi+68h]
-0877  mov r12,r11
-087a  vmovups [r12],zmm0
-0881  add r12,rbp
-0884  vmovups [r12],zmm1
-088b  add r12,rbp
-088e  vmovups [r12],zmm2
-0895  add r12,rbp
-0898  vmovups [r12],zmm3
-089f  add r12,rbp
-08a2  vmovups [r12],zmm4
-08a9  add r12,rbp
-08ac  vmovups [r12],zmm5
-08b3  add r12,rbp
-08b6  vmovups [r12],zmm6
-08bd  add r12,rbp
-08c0  vmovups [r12],zmm7
-08c7  add r12,rbp
-08ca  vmovups [r12],zmm8
-08d1  add r12,rbp
-08d4  vmovups [r12],zmm9
-08db  add r12,rbp
-08de  vmovups [r12],zmm10
-08e5  add r12,rbp
-08e8  vmovups [r12],zmm11
-08ef  add r12,rbp
-08f2  vmovups [r12],zmm12
-08f9  add r12,rbp
-08fc  vmovups [r12],zmm13
-0903  add r12,rbp
-0906  mov rbp,[rdi+48h]
-090a  add r10,rbp
-090d  mov rbp,[rdi+70h]
-0911  add r11,rbp
-0914  dec rbx
-0917  jne near 100h
-091d  mov r10,[r8+10h]
-0921  mov r11d,18h
-0927  imul r10,r11
-092b  add r9,r10
-092e  add r8,20h
-0932  mov r10,[rsp+100h]
-093a  dec r10
-093d  mov [rsp+100h],r10
-0945  jne near 0C0h
-094b  mov r8,[rdi+58h]
-094f  mov r9,[rsp+80h]
-0957  add r9,r8
-095a  mov [rsp+80h],r9
-0962  mov r8,[rdi+80h]
-0969  mov r9,[rsp+0C0h]
-0971  add r9,r8
-0974  mov [rsp+0C0h],r9
-097c  mov r8,[rdi+0A8h]
-0983  add rsi,r8
-0986  mov r8,[rsp]
-098a  add r8,10h
-098e  mov [rsp],r8
-0992  mov r8,[rsp+40h]
-0997  dec r8
-099a  mov [rsp+40h],r8
-099f  jne near 80h
-09a5  add rsp,140h
-09ac  pop r15
-09ae  pop r14
-09b0  pop r13
-09b2  pop r12
-09b4  pop rbp
-09b5  pop rbx
-09b6  vzeroupper
-09b9  ret
+0873  vmovups [r11],zmm0
+0879  mov rbp,[rdi+68h]
+087d  mov r12,r11
+0880  add r12,rbp
+0883  vmovups [r12],zmm1
+088a  add r12,rbp
+088d  vmovups [r12],zmm2
+0894  add r12,rbp
+0897  vmovups [r12],zmm3
+089e  add r12,rbp
+08a1  vmovups [r12],zmm4
+08a8  add r12,rbp
+08ab  vmovups [r12],zmm5
+08b2  add r12,rbp
+08b5  vmovups [r12],zmm6
+08bc  add r12,rbp
+08bf  vmovups [r12],zmm7
+08c6  add r12,rbp
+08c9  vmovups [r12],zmm8
+08d0  add r12,rbp
+08d3  vmovups [r12],zmm9
+08da  add r12,rbp
+08dd  vmovups [r12],zmm10
+08e4  add r12,rbp
+08e7  vmovups [r12],zmm11
+08ee  add r12,rbp
+08f1  vmovups [r12],zmm12
+08f8  add r12,rbp
+08fb  vmovups [r12],zmm13
+0902  mov rbp,[rdi+48h]
+0906  add r10,rbp
+0909  mov rbp,[rdi+70h]
+090d  add r11,rbp
+0910  dec rbx
+0913  jne near 100h
+0919  mov r10,[r8+10h]
+091d  mov r11d,18h
+0923  imul r10,r11
+0927  add r9,r10
+092a  add r8,20h
+092e  mov r10,[rsp+100h]
+0936  dec r10
+0939  mov [rsp+100h],r10
+0941  jne near 0C0h
+0947  mov r8,[rdi+58h]
+094b  mov r9,[rsp+80h]
+0953  add r9,r8
+0956  mov [rsp+80h],r9
+095e  mov r8,[rdi+80h]
+0965  mov r9,[rsp+0C0h]
+096d  add r9,r8
+0970  mov [rsp+0C0h],r9
+0978  mov r8,[rdi+0A8h]
+097f  add rsi,r8
+0982  mov r8,[rsp]
+0986  add r8,10h
+098a  mov [rsp],r8
+098e  mov r8,[rsp+40h]
+0993  dec r8
+0996  mov [rsp+40h],r8
+099b  jne near 80h
+09a1  add rsp,140h
+09a8  pop r15
+09aa  pop r14
+09ac  pop r13
+09ae  pop r12
+09b0  pop rbp
+09b1  pop rbx
+09b2  vzeroupper
+09b5  ret

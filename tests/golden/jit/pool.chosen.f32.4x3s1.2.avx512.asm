@@ -1,4 +1,4 @@
-; 260 instructions, 1508 bytes, 15 spills, 0 of them in inner loops
+; 258 instructions, 1501 bytes, 15 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -76,8 +76,8 @@
 0187  mov r15,[r12+8]
 018c  add r15,rbx
 018f  vpbroadcastd zmm8,[r12+10h]
-0197  vpaddd zmm9,zmm8,[rel 5E4h]{1to16}
-01a1  vpaddd zmm10,zmm8,[rel 5E8h]{1to16}
+0197  vpaddd zmm9,zmm8,[rel 5E0h]{1to16}
+01a1  vpaddd zmm10,zmm8,[rel 5E4h]{1to16}
 01ab  vmovups zmm11,[r14]
 01b1  vpmovzxbd zmm12,[r15]
 01b7  vpcmpeqd k1,zmm12,zmm8
@@ -211,68 +211,66 @@
 04bd  add r12,18h
 04c1  dec r13
 04c4  jne near 180h
-04ca  mov r12,[rdi+68h]
-04ce  mov r13,r11
-04d1  vmovups [r13],zmm0
-04d8  add r13,r12
-04db  vmovups [r13],zmm1
-04e2  add r13,r12
-04e5  vmovups [r13],zmm2
-04ec  add r13,r12
-04ef  vmovups [r13],zmm3
-04f6  add r13,r12
-04f9  mov r12,rcx
-04fc  mov r13,r11
-04ff  add r12,10h
-0503  mov r12,[rdi+78h]
-0507  add r13,r12
-050a  mov r12,[rdi+68h]
-050e  vmovups [r13],zmm4
-0515  add r13,r12
-0518  vmovups [r13],zmm5
-051f  add r13,r12
-0522  vmovups [r13],zmm6
-0529  add r13,r12
-052c  vmovups [r13],zmm7
-0533  add r13,r12
-0536  mov r12,[rdi+48h]
-053a  add r10,r12
-053d  mov r12,[rdi+70h]
-0541  add r11,r12
-0544  mov r12,[rdi+98h]
-054b  add rbx,r12
-054e  dec rbp
-0551  jne near 100h
-0557  mov r10,[rdx+10h]
-055b  mov r11d,18h
-0561  imul r10,r11
-0565  add rsi,r10
-0568  add rdx,20h
-056c  dec r8
-056f  jne near 0C0h
-0575  mov rdx,[rdi+58h]
-0579  mov rsi,[rsp+40h]
-057e  add rsi,rdx
-0581  mov [rsp+40h],rsi
-0586  mov rdx,[rdi+80h]
-058d  mov rsi,[rsp+80h]
-0595  add rsi,rdx
-0598  mov [rsp+80h],rsi
-05a0  mov rdx,[rdi+0A8h]
-05a7  mov rsi,[rsp+0C0h]
-05af  add rsi,rdx
-05b2  mov [rsp+0C0h],rsi
-05ba  add rcx,20h
-05be  mov rdx,[rsp]
-05c2  dec rdx
-05c5  mov [rsp],rdx
-05c9  jne near 80h
-05cf  add rsp,100h
-05d6  pop r15
-05d8  pop r14
-05da  pop r13
-05dc  pop r12
-05de  pop rbp
-05df  pop rbx
-05e0  vzeroupper
-05e3  ret
+04ca  vmovups [r11],zmm0
+04d0  mov r12,[rdi+68h]
+04d4  mov r13,r11
+04d7  add r13,r12
+04da  vmovups [r13],zmm1
+04e1  add r13,r12
+04e4  vmovups [r13],zmm2
+04eb  add r13,r12
+04ee  vmovups [r13],zmm3
+04f5  mov r12,rcx
+04f8  mov r13,r11
+04fb  add r12,10h
+04ff  mov r12,[rdi+78h]
+0503  add r13,r12
+0506  vmovups [r13],zmm4
+050d  mov r12,[rdi+68h]
+0511  add r13,r12
+0514  vmovups [r13],zmm5
+051b  add r13,r12
+051e  vmovups [r13],zmm6
+0525  add r13,r12
+0528  vmovups [r13],zmm7
+052f  mov r12,[rdi+48h]
+0533  add r10,r12
+0536  mov r12,[rdi+70h]
+053a  add r11,r12
+053d  mov r12,[rdi+98h]
+0544  add rbx,r12
+0547  dec rbp
+054a  jne near 100h
+0550  mov r10,[rdx+10h]
+0554  mov r11d,18h
+055a  imul r10,r11
+055e  add rsi,r10
+0561  add rdx,20h
+0565  dec r8
+0568  jne near 0C0h
+056e  mov rdx,[rdi+58h]
+0572  mov rsi,[rsp+40h]
+0577  add rsi,rdx
+057a  mov [rsp+40h],rsi
+057f  mov rdx,[rdi+80h]
+0586  mov rsi,[rsp+80h]
+058e  add rsi,rdx
+0591  mov [rsp+80h],rsi
+0599  mov rdx,[rdi+0A8h]
+05a0  mov rsi,[rsp+0C0h]
+05a8  add rsi,rdx
+05ab  mov [rsp+0C0h],rsi
+05b3  add rcx,20h
+05b7  mov rdx,[rsp]
+05bb  dec rdx
+05be  mov [rsp],rdx
+05c2  jne near 80h
+05c8  add rsp,100h
+05cf  pop r15
+05d1  pop r14
+05d3  pop r13
+05d5  pop r12
+05d7  pop rbp
+05d8  pop rbx
+05d9  vzeroupper
+05dc  ret

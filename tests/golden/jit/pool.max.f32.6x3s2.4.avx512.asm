@@ -1,4 +1,4 @@
-; 285 instructions, 1798 bytes, 11 spills, 0 of them in inner loops
+; 281 instructions, 1787 bytes, 11 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -68,30 +68,30 @@
 0162  prefetchw [r13+80h]
 016a  prefetchw [r13+0C0h]
 0172  add r13,r12
-0175  vpbroadcastd zmm0,[rel 708h]
-017f  vpbroadcastd zmm1,[rel 708h]
-0189  vpbroadcastd zmm2,[rel 708h]
-0193  vpbroadcastd zmm3,[rel 708h]
-019d  vpbroadcastd zmm4,[rel 708h]
-01a7  vpbroadcastd zmm5,[rel 708h]
-01b1  vpbroadcastd zmm6,[rel 708h]
-01bb  vpbroadcastd zmm7,[rel 708h]
-01c5  vpbroadcastd zmm8,[rel 708h]
-01cf  vpbroadcastd zmm9,[rel 708h]
-01d9  vpbroadcastd zmm10,[rel 708h]
-01e3  vpbroadcastd zmm11,[rel 708h]
-01ed  vpbroadcastd zmm12,[rel 708h]
-01f7  vpbroadcastd zmm13,[rel 708h]
-0201  vpbroadcastd zmm14,[rel 708h]
-020b  vpbroadcastd zmm15,[rel 708h]
-0215  vpbroadcastd zmm16,[rel 708h]
-021f  vpbroadcastd zmm17,[rel 708h]
-0229  vpbroadcastd zmm18,[rel 708h]
-0233  vpbroadcastd zmm19,[rel 708h]
-023d  vpbroadcastd zmm20,[rel 708h]
-0247  vpbroadcastd zmm21,[rel 708h]
-0251  vpbroadcastd zmm22,[rel 708h]
-025b  vpbroadcastd zmm23,[rel 708h]
+0175  vpbroadcastd zmm0,[rel 6FCh]
+017f  vpbroadcastd zmm1,[rel 6FCh]
+0189  vpbroadcastd zmm2,[rel 6FCh]
+0193  vpbroadcastd zmm3,[rel 6FCh]
+019d  vpbroadcastd zmm4,[rel 6FCh]
+01a7  vpbroadcastd zmm5,[rel 6FCh]
+01b1  vpbroadcastd zmm6,[rel 6FCh]
+01bb  vpbroadcastd zmm7,[rel 6FCh]
+01c5  vpbroadcastd zmm8,[rel 6FCh]
+01cf  vpbroadcastd zmm9,[rel 6FCh]
+01d9  vpbroadcastd zmm10,[rel 6FCh]
+01e3  vpbroadcastd zmm11,[rel 6FCh]
+01ed  vpbroadcastd zmm12,[rel 6FCh]
+01f7  vpbroadcastd zmm13,[rel 6FCh]
+0201  vpbroadcastd zmm14,[rel 6FCh]
+020b  vpbroadcastd zmm15,[rel 6FCh]
+0215  vpbroadcastd zmm16,[rel 6FCh]
+021f  vpbroadcastd zmm17,[rel 6FCh]
+0229  vpbroadcastd zmm18,[rel 6FCh]
+0233  vpbroadcastd zmm19,[rel 6FCh]
+023d  vpbroadcastd zmm20,[rel 6FCh]
+0247  vpbroadcastd zmm21,[rel 6FCh]
+0251  vpbroadcastd zmm22,[rel 6FCh]
+025b  vpbroadcastd zmm23,[rel 6FCh]
 0265  mov r12,r9
 0268  mov r13,[r8+10h]
 026c  test r13,r13
@@ -197,104 +197,100 @@
 054c  add r12,18h
 0550  dec r13
 0553  jne near 280h
-0559  mov r12,[rdi+68h]
-055d  mov r13,rbx
-0560  vmovups [r13],zmm0
-0567  add r13,r12
-056a  vmovups [r13],zmm1
-0571  add r13,r12
-0574  vmovups [r13],zmm2
-057b  add r13,r12
-057e  vmovups [r13],zmm3
-0585  add r13,r12
-0588  vmovups [r13],zmm4
-058f  add r13,r12
-0592  vmovups [r13],zmm5
-0599  add r13,r12
-059c  mov r12,rsi
-059f  mov r13,rbx
-05a2  add r12,10h
-05a6  mov r14,[rdi+78h]
-05aa  add r13,r14
-05ad  mov r14,[rdi+68h]
-05b1  mov r15,r13
-05b4  vmovups [r15],zmm6
-05ba  add r15,r14
-05bd  vmovups [r15],zmm7
-05c3  add r15,r14
-05c6  vmovups [r15],zmm8
-05cc  add r15,r14
-05cf  vmovups [r15],zmm9
-05d5  add r15,r14
-05d8  vmovups [r15],zmm10
-05de  add r15,r14
-05e1  vmovups [r15],zmm11
-05e7  add r15,r14
-05ea  add r12,10h
-05ee  mov r14,[rdi+78h]
-05f2  add r13,r14
-05f5  mov r14,[rdi+68h]
-05f9  mov r15,r13
-05fc  vmovups [r15],zmm12
-0602  add r15,r14
-0605  vmovups [r15],zmm13
-060b  add r15,r14
-060e  vmovups [r15],zmm14
-0614  add r15,r14
-0617  vmovups [r15],zmm15
-061d  add r15,r14
-0620  vmovups [r15],zmm16
-0626  add r15,r14
-0629  vmovups [r15],zmm17
-062f  add r15,r14
-0632  add r12,10h
-0636  mov r12,[rdi+78h]
-063a  add r13,r12
-063d  mov r12,[rdi+68h]
-0641  vmovups [r13],zmm18
-0648  add r13,r12
-064b  vmovups [r13],zmm19
-0652  add r13,r12
-0655  vmovups [r13],zmm20
-065c  add r13,r12
-065f  vmovups [r13],zmm21
-0666  add r13,r12
-0669  vmovups [r13],zmm22
-0670  add r13,r12
-0673  vmovups [r13],zmm23
-067a  add r13,r12
-067d  mov r12,[rdi+48h]
-0681  add r11,r12
-0684  mov r12,[rdi+70h]
-0688  add rbx,r12
-068b  dec rbp
-068e  jne near 0C0h
-0694  mov r11,[r8+10h]
-0698  mov ebx,18h
-069d  imul r11,rbx
-06a1  add r9,r11
-06a4  add r8,20h
-06a8  dec r10
-06ab  jne near 80h
-06b1  mov r8,[rdi+58h]
-06b5  mov r9,[rsp+40h]
-06ba  add r9,r8
-06bd  mov [rsp+40h],r9
-06c2  mov r8,[rdi+80h]
-06c9  mov r9,[rsp+80h]
-06d1  add r9,r8
-06d4  mov [rsp+80h],r9
-06dc  add rsi,40h
-06e0  mov r8,[rsp]
-06e4  dec r8
-06e7  mov [rsp],r8
-06eb  jne near 40h
-06f1  add rsp,0C0h
-06f8  pop r15
-06fa  pop r14
-06fc  pop r13
-06fe  pop r12
-0700  pop rbp
-0701  pop rbx
-0702  vzeroupper
-0705  ret
+0559  vmovups [rbx],zmm0
+055f  mov r12,[rdi+68h]
+0563  mov r13,rbx
+0566  add r13,r12
+0569  vmovups [r13],zmm1
+0570  add r13,r12
+0573  vmovups [r13],zmm2
+057a  add r13,r12
+057d  vmovups [r13],zmm3
+0584  add r13,r12
+0587  vmovups [r13],zmm4
+058e  add r13,r12
+0591  vmovups [r13],zmm5
+0598  mov r12,rsi
+059b  mov r13,rbx
+059e  add r12,10h
+05a2  mov r14,[rdi+78h]
+05a6  add r13,r14
+05a9  vmovups [r13],zmm6
+05b0  mov r14,[rdi+68h]
+05b4  mov r15,r13
+05b7  add r15,r14
+05ba  vmovups [r15],zmm7
+05c0  add r15,r14
+05c3  vmovups [r15],zmm8
+05c9  add r15,r14
+05cc  vmovups [r15],zmm9
+05d2  add r15,r14
+05d5  vmovups [r15],zmm10
+05db  add r15,r14
+05de  vmovups [r15],zmm11
+05e4  add r12,10h
+05e8  mov r14,[rdi+78h]
+05ec  add r13,r14
+05ef  vmovups [r13],zmm12
+05f6  mov r14,[rdi+68h]
+05fa  mov r15,r13
+05fd  add r15,r14
+0600  vmovups [r15],zmm13
+0606  add r15,r14
+0609  vmovups [r15],zmm14
+060f  add r15,r14
+0612  vmovups [r15],zmm15
+0618  add r15,r14
+061b  vmovups [r15],zmm16
+0621  add r15,r14
+0624  vmovups [r15],zmm17
+062a  add r12,10h
+062e  mov r12,[rdi+78h]
+0632  add r13,r12
+0635  vmovups [r13],zmm18
+063c  mov r12,[rdi+68h]
+0640  add r13,r12
+0643  vmovups [r13],zmm19
+064a  add r13,r12
+064d  vmovups [r13],zmm20
+0654  add r13,r12
+0657  vmovups [r13],zmm21
+065e  add r13,r12
+0661  vmovups [r13],zmm22
+0668  add r13,r12
+066b  vmovups [r13],zmm23
+0672  mov r12,[rdi+48h]
+0676  add r11,r12
+0679  mov r12,[rdi+70h]
+067d  add rbx,r12
+0680  dec rbp
+0683  jne near 0C0h
+0689  mov r11,[r8+10h]
+068d  mov ebx,18h
+0692  imul r11,rbx
+0696  add r9,r11
+0699  add r8,20h
+069d  dec r10
+06a0  jne near 80h
+06a6  mov r8,[rdi+58h]
+06aa  mov r9,[rsp+40h]
+06af  add r9,r8
+06b2  mov [rsp+40h],r9
+06b7  mov r8,[rdi+80h]
+06be  mov r9,[rsp+80h]
+06c6  add r9,r8
+06c9  mov [rsp+80h],r9
+06d1  add rsi,40h
+06d5  mov r8,[rsp]
+06d9  dec r8
+06dc  mov [rsp],r8
+06e0  jne near 40h
+06e6  add rsp,0C0h
+06ed  pop r15
+06ef  pop r14
+06f1  pop r13
+06f3  pop r12
+06f5  pop rbp
+06f6  pop rbx
+06f7  vzeroupper
+06fa  ret

@@ -1,4 +1,4 @@
-; 346 instructions, 1909 bytes, 14 spills, 0 of them in inner loops
+; 345 instructions, 1905 bytes, 14 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -54,10 +54,10 @@
 0119  add r14,r13
 011c  prefetchw [r14]
 0120  add r14,r13
-0123  vpbroadcastd ymm0,[rel 778h]
-012c  vpbroadcastd ymm1,[rel 778h]
-0135  vpbroadcastd ymm2,[rel 778h]
-013e  vpbroadcastd ymm3,[rel 778h]
+0123  vpbroadcastd ymm0,[rel 774h]
+012c  vpbroadcastd ymm1,[rel 774h]
+0135  vpbroadcastd ymm2,[rel 774h]
+013e  vpbroadcastd ymm3,[rel 774h]
 0147  vpxor ymm4,ymm4,ymm4
 014b  vpxor ymm5,ymm5,ymm5
 014f  vpxor ymm6,ymm6,ymm6
@@ -69,8 +69,8 @@
 0168  mov r15,[r13]
 016c  add r15,r11
 016f  vpbroadcastd ymm8,[r13+10h]
-0175  vpaddd ymm9,ymm8,[rel 7A0h]
-017d  vpaddd ymm10,ymm8,[rel 7C0h]
+0175  vpaddd ymm9,ymm8,[rel 780h]
+017d  vpaddd ymm10,ymm8,[rel 7A0h]
 0185  vmovups ymm11,[r15]
 018a  vmovups ymm0,ymm11
 018f  vmovups ymm4,ymm8
@@ -123,8 +123,8 @@
 0280  mov r15,[r13]
 0284  add r15,r11
 0287  vpbroadcastd ymm8,[r13+10h]
-028d  vpaddd ymm9,ymm8,[rel 7A0h]
-0295  vpaddd ymm10,ymm8,[rel 7C0h]
+028d  vpaddd ymm9,ymm8,[rel 780h]
+0295  vpaddd ymm10,ymm8,[rel 7A0h]
 029d  vmovups ymm11,[r15]
 02a2  vcmpgt_oqps ymm12,ymm11,ymm0
 02a7  vmaxps ymm0,ymm11,ymm0
@@ -187,7 +187,7 @@
 03c0  movzx r13d,byte [r13]
 03c5  cmp r13,0
 03c9  jle near 62Dh
-03cf  vpbroadcastd ymm8,[rel 778h]
+03cf  vpbroadcastd ymm8,[rel 774h]
 03d8  vmovups ymm0,ymm8
 03dd  vmovups ymm1,ymm8
 03e2  vmovups ymm2,ymm8
@@ -209,8 +209,8 @@
 0440  mov r15,[r13]
 0444  add r15,r11
 0447  vpbroadcastd ymm8,[r13+10h]
-044d  vpaddd ymm9,ymm8,[rel 7A0h]
-0455  vpaddd ymm10,ymm8,[rel 7C0h]
+044d  vpaddd ymm9,ymm8,[rel 780h]
+0455  vpaddd ymm10,ymm8,[rel 7A0h]
 045d  vmovups ymm11,[r15]
 0462  vmaxps ymm12,ymm0,ymm11
 0467  vcmpunordps ymm11,ymm11,ymm11
@@ -318,54 +318,53 @@
 0687  vpackuswb xmm4,xmm4,xmm4
 068b  vmovq [r14],xmm4
 0690  add r14,r13
-0693  mov r13,[rdi+68h]
-0697  mov r14,rbx
-069a  vmovups [r14],ymm0
-069f  add r14,r13
-06a2  vmovups [r14],ymm1
-06a7  add r14,r13
-06aa  vmovups [r14],ymm2
-06af  add r14,r13
-06b2  vmovups [r14],ymm3
-06b7  add r14,r13
-06ba  mov r13,[rdi+48h]
-06be  add r11,r13
-06c1  mov r13,[rdi+70h]
-06c5  add rbx,r13
-06c8  mov r13,[rdi+98h]
-06cf  add rbp,r13
-06d2  dec r12
-06d5  jne near 100h
-06db  mov r11,[r8+10h]
-06df  mov ebx,18h
-06e4  imul r11,rbx
-06e8  add r9,r11
-06eb  add r8,20h
-06ef  dec r10
-06f2  jne near 0C0h
-06f8  mov r8,[rdi+58h]
-06fc  mov r9,[rsp+100h]
-0704  add r9,r8
-0707  mov [rsp+100h],r9
-070f  mov r8,[rdi+80h]
-0716  mov r9,[rsp+140h]
-071e  add r9,r8
-0721  mov [rsp+140h],r9
-0729  mov r8,[rdi+0A8h]
-0730  add rsi,r8
-0733  mov r8,[rsp+80h]
-073b  add r8,8
-073f  mov [rsp+80h],r8
-0747  mov r8,[rsp+0C0h]
-074f  dec r8
-0752  mov [rsp+0C0h],r8
-075a  jne near 80h
-0760  add rsp,180h
-0767  pop r15
-0769  pop r14
-076b  pop r13
-076d  pop r12
-076f  pop rbp
-0770  pop rbx
-0771  vzeroupper
-0774  ret
+0693  vmovups [rbx],ymm0
+0697  mov r13,[rdi+68h]
+069b  mov r14,rbx
+069e  add r14,r13
+06a1  vmovups [r14],ymm1
+06a6  add r14,r13
+06a9  vmovups [r14],ymm2
+06ae  add r14,r13
+06b1  vmovups [r14],ymm3
+06b6  mov r13,[rdi+48h]
+06ba  add r11,r13
+06bd  mov r13,[rdi+70h]
+06c1  add rbx,r13
+06c4  mov r13,[rdi+98h]
+06cb  add rbp,r13
+06ce  dec r12
+06d1  jne near 100h
+06d7  mov r11,[r8+10h]
+06db  mov ebx,18h
+06e0  imul r11,rbx
+06e4  add r9,r11
+06e7  add r8,20h
+06eb  dec r10
+06ee  jne near 0C0h
+06f4  mov r8,[rdi+58h]
+06f8  mov r9,[rsp+100h]
+0700  add r9,r8
+0703  mov [rsp+100h],r9
+070b  mov r8,[rdi+80h]
+0712  mov r9,[rsp+140h]
+071a  add r9,r8
+071d  mov [rsp+140h],r9
+0725  mov r8,[rdi+0A8h]
+072c  add rsi,r8
+072f  mov r8,[rsp+80h]
+0737  add r8,8
+073b  mov [rsp+80h],r8
+0743  mov r8,[rsp+0C0h]
+074b  dec r8
+074e  mov [rsp+0C0h],r8
+0756  jne near 80h
+075c  add rsp,180h
+0763  pop r15
+0765  pop r14
+0767  pop r13
+0769  pop r12
+076b  pop rbp
+076c  pop rbx
+076d  vzeroupper
+0770  ret

@@ -1,24 +1,24 @@
-; 597 instructions, 3437 bytes, 204 spills, 200 of them in inner loops
+; 555 instructions, 3299 bytes, 204 spills, 200 of them in inner loops
 0000  push rbx
 0001  push rbp
-0002  push r12
-0004  sub rsp,400h
-000b  vpbroadcastd ymm0,[rel 0D70h]
-0014  vmovups [rsp+40h],ymm0
-001a  vpbroadcastd ymm0,[rel 0D74h]
-0023  vmovups [rsp+80h],ymm0
-002c  vpbroadcastd ymm0,[rel 0D78h]
-0035  vmovups [rsp+280h],ymm0
-003e  vpbroadcastd ymm0,[rel 0D7Ch]
-0047  vmovups [rsp+2C0h],ymm0
-0050  mov rax,[rdi]
-0053  mov rcx,[rdi+8]
-0057  mov rdx,[rdi+10h]
-005b  mov esi,0
-0060  mov r8d,0
-0066  nop word [rax+rax]
-006f  nop word [rax+rax]
-0078  nop dword [rax+rax]
+0002  sub rsp,400h
+0009  vpbroadcastd ymm0,[rel 0CE4h]
+0012  vmovups [rsp+40h],ymm0
+0018  vpbroadcastd ymm0,[rel 0CE8h]
+0021  vmovups [rsp+80h],ymm0
+002a  vpbroadcastd ymm0,[rel 0CECh]
+0033  vmovups [rsp+2C0h],ymm0
+003c  vpbroadcastd ymm0,[rel 0CF0h]
+0045  vmovups [rsp+300h],ymm0
+004e  mov rax,[rdi]
+0051  mov rcx,[rdi+8]
+0055  mov rdx,[rdi+10h]
+0059  mov esi,0
+005e  mov r8d,0
+0064  nop word [rax+rax]
+006d  nop word [rax+rax]
+0076  nop word [rax+rax]
+007f  nop
 0080  mov r9,rax
 0083  vmovups ymm0,[r9]
 0088  vmovups [rsp+240h],ymm0
@@ -58,29 +58,29 @@
 0157  vmovups [rsp+240h],ymm0
 0160  vmovups ymm0,[rsp+0C0h]
 0169  vmovups ymm2,[rsp+340h]
-0172  vmovups ymm4,[rsp+280h]
+0172  vmovups ymm4,[rsp+2C0h]
 017b  vfmadd231ps ymm0,ymm2,ymm4
 0180  vmovups [rsp+0C0h],ymm0
 0189  vmovups ymm0,[rsp+0C0h]
-0192  vmovups ymm2,[rsp+2C0h]
+0192  vmovups ymm2,[rsp+300h]
 019b  vfmadd231ps ymm0,ymm1,ymm2
 01a0  vmovups [rsp+0C0h],ymm0
 01a9  vmovups ymm0,[rsp+340h]
 01b2  vaddps ymm0,ymm0,ymm1
 01b6  vmovups [rsp+340h],ymm0
 01bf  vmovups ymm0,[rsp+140h]
-01c8  vmovups ymm1,[rsp+280h]
+01c8  vmovups ymm1,[rsp+2C0h]
 01d1  vmulps ymm0,ymm0,ymm1
 01d5  vmovups [rsp+140h],ymm0
 01de  vmovups ymm0,[rsp+140h]
-01e7  vmovups ymm1,[rsp+2C0h]
+01e7  vmovups ymm1,[rsp+300h]
 01f0  vfmadd231ps ymm0,ymm3,ymm1
 01f5  vmovups [rsp+140h],ymm0
 01fe  vmovups ymm0,[r9]
-0203  vmovups [rsp+1C0h],ymm0
+0203  vmovups [rsp+180h],ymm0
 020c  add r9,rcx
 020f  vmovups ymm0,[r9]
-0214  vmovups [rsp+300h],ymm0
+0214  vmovups [rsp+280h],ymm0
 021d  add r9,rcx
 0220  vmovups ymm0,[r9]
 0225  add r9,rcx
@@ -91,45 +91,45 @@
 0238  vmovups ymm3,[r9]
 023d  vmovups [rsp],ymm3
 0242  add r9,rcx
-0245  vmovups ymm3,[rsp+300h]
+0245  vmovups ymm3,[rsp+280h]
 024e  vaddps ymm3,ymm3,ymm0
 0252  vmovups [rsp+100h],ymm3
 025b  vaddps ymm3,ymm1,ymm2
-025f  vmovups ymm4,[rsp+300h]
+025f  vmovups ymm4,[rsp+280h]
 0268  vsubps ymm4,ymm4,ymm0
-026c  vmovups [rsp+300h],ymm4
-0275  vmovups ymm0,[rsp+300h]
+026c  vmovups [rsp+280h],ymm4
+0275  vmovups ymm0,[rsp+280h]
 027e  vmovups ymm4,[rsp+40h]
 0284  vmulps ymm0,ymm0,ymm4
-0288  vmovups [rsp+300h],ymm0
+0288  vmovups [rsp+280h],ymm0
 0291  vsubps ymm1,ymm1,ymm2
 0295  vmovups ymm0,[rsp+80h]
 029e  vmulps ymm1,ymm1,ymm0
-02a2  vmovups ymm0,[rsp+1C0h]
+02a2  vmovups ymm0,[rsp+180h]
 02ab  vmovups ymm2,[rsp+100h]
 02b4  vaddps ymm0,ymm0,ymm2
-02b8  vmovups [rsp+1C0h],ymm0
-02c1  vmovups ymm0,[rsp+1C0h]
+02b8  vmovups [rsp+180h],ymm0
+02c1  vmovups ymm0,[rsp+180h]
 02ca  vaddps ymm0,ymm0,ymm3
-02ce  vmovups [rsp+1C0h],ymm0
+02ce  vmovups [rsp+180h],ymm0
 02d7  vmovups ymm0,[rsp]
-02dc  vmovups ymm2,[rsp+300h]
-02e5  vmovups ymm4,[rsp+280h]
+02dc  vmovups ymm2,[rsp+280h]
+02e5  vmovups ymm4,[rsp+2C0h]
 02ee  vfmadd231ps ymm0,ymm2,ymm4
 02f3  vmovups [rsp],ymm0
 02f8  vmovups ymm0,[rsp]
-02fd  vmovups ymm2,[rsp+2C0h]
+02fd  vmovups ymm2,[rsp+300h]
 0306  vfmadd231ps ymm0,ymm1,ymm2
 030b  vmovups [rsp],ymm0
-0310  vmovups ymm0,[rsp+300h]
+0310  vmovups ymm0,[rsp+280h]
 0319  vaddps ymm0,ymm0,ymm1
-031d  vmovups [rsp+300h],ymm0
+031d  vmovups [rsp+280h],ymm0
 0326  vmovups ymm0,[rsp+100h]
-032f  vmovups ymm1,[rsp+280h]
+032f  vmovups ymm1,[rsp+2C0h]
 0338  vmulps ymm0,ymm0,ymm1
 033c  vmovups [rsp+100h],ymm0
 0345  vmovups ymm0,[rsp+100h]
-034e  vmovups ymm1,[rsp+2C0h]
+034e  vmovups ymm1,[rsp+300h]
 0357  vfmadd231ps ymm0,ymm3,ymm1
 035c  vmovups [rsp+100h],ymm0
 0365  vmovups ymm0,[r9]
@@ -143,7 +143,7 @@
 0385  vmovups ymm4,[r9]
 038a  add r9,rcx
 038d  vmovups ymm5,[r9]
-0392  vmovups [rsp+180h],ymm5
+0392  vmovups [rsp+1C0h],ymm5
 039b  add r9,rcx
 039e  vaddps ymm5,ymm1,ymm2
 03a2  vmovups [rsp+380h],ymm5
@@ -157,21 +157,21 @@
 03ce  vmovups ymm2,[rsp+380h]
 03d7  vaddps ymm0,ymm0,ymm2
 03db  vaddps ymm0,ymm0,ymm5
-03df  vmovups ymm2,[rsp+180h]
-03e8  vmovups ymm4,[rsp+280h]
+03df  vmovups ymm2,[rsp+1C0h]
+03e8  vmovups ymm4,[rsp+2C0h]
 03f1  vfmadd231ps ymm2,ymm1,ymm4
-03f6  vmovups [rsp+180h],ymm2
-03ff  vmovups ymm2,[rsp+180h]
-0408  vmovups ymm4,[rsp+2C0h]
+03f6  vmovups [rsp+1C0h],ymm2
+03ff  vmovups ymm2,[rsp+1C0h]
+0408  vmovups ymm4,[rsp+300h]
 0411  vfmadd231ps ymm2,ymm3,ymm4
-0416  vmovups [rsp+180h],ymm2
+0416  vmovups [rsp+1C0h],ymm2
 041f  vaddps ymm1,ymm1,ymm3
 0423  vmovups ymm2,[rsp+380h]
-042c  vmovups ymm3,[rsp+280h]
+042c  vmovups ymm3,[rsp+2C0h]
 0435  vmulps ymm2,ymm2,ymm3
 0439  vmovups [rsp+380h],ymm2
 0442  vmovups ymm2,[rsp+380h]
-044b  vmovups ymm3,[rsp+2C0h]
+044b  vmovups ymm3,[rsp+300h]
 0454  vfmadd231ps ymm2,ymm5,ymm3
 0459  vmovups [rsp+380h],ymm2
 0462  vmovups ymm2,[r9]
@@ -200,20 +200,20 @@
 04d4  vaddps ymm2,ymm2,ymm4
 04d8  vaddps ymm2,ymm2,ymm7
 04dc  vmovups ymm4,[rsp+200h]
-04e5  vmovups ymm6,[rsp+280h]
+04e5  vmovups ymm6,[rsp+2C0h]
 04ee  vfmadd231ps ymm4,ymm3,ymm6
 04f3  vmovups [rsp+200h],ymm4
 04fc  vmovups ymm4,[rsp+200h]
-0505  vmovups ymm6,[rsp+2C0h]
+0505  vmovups ymm6,[rsp+300h]
 050e  vfmadd231ps ymm4,ymm5,ymm6
 0513  vmovups [rsp+200h],ymm4
 051c  vaddps ymm3,ymm3,ymm5
 0520  vmovups ymm4,[rsp+3C0h]
-0529  vmovups ymm5,[rsp+280h]
+0529  vmovups ymm5,[rsp+2C0h]
 0532  vmulps ymm4,ymm4,ymm5
 0536  vmovups [rsp+3C0h],ymm4
 053f  vmovups ymm4,[rsp+3C0h]
-0548  vmovups ymm5,[rsp+2C0h]
+0548  vmovups ymm5,[rsp+300h]
 0551  vfmadd231ps ymm4,ymm7,ymm5
 0556  vmovups [rsp+3C0h],ymm4
 055f  vmovups ymm4,[r9]
@@ -238,14 +238,14 @@
 05b4  vmulps ymm7,ymm7,ymm6
 05b8  vaddps ymm4,ymm4,ymm10
 05bd  vaddps ymm4,ymm4,ymm11
-05c2  vmovups ymm6,[rsp+280h]
+05c2  vmovups ymm6,[rsp+2C0h]
 05cb  vfmadd231ps ymm9,ymm5,ymm6
-05d0  vmovups ymm6,[rsp+2C0h]
+05d0  vmovups ymm6,[rsp+300h]
 05d9  vfmadd231ps ymm9,ymm7,ymm6
 05de  vaddps ymm5,ymm5,ymm7
-05e2  vmovups ymm6,[rsp+280h]
+05e2  vmovups ymm6,[rsp+2C0h]
 05eb  vmulps ymm10,ymm10,ymm6
-05ef  vmovups ymm6,[rsp+2C0h]
+05ef  vmovups ymm6,[rsp+300h]
 05f8  vfmadd231ps ymm10,ymm11,ymm6
 05fd  vmovups ymm6,[r9]
 0602  add r9,rcx
@@ -269,14 +269,14 @@
 0655  vmulps ymm11,ymm11,ymm8
 065a  vaddps ymm6,ymm6,ymm14
 065f  vaddps ymm6,ymm6,ymm15
-0664  vmovups ymm8,[rsp+280h]
+0664  vmovups ymm8,[rsp+2C0h]
 066d  vfmadd231ps ymm13,ymm7,ymm8
-0672  vmovups ymm8,[rsp+2C0h]
+0672  vmovups ymm8,[rsp+300h]
 067b  vfmadd231ps ymm13,ymm11,ymm8
 0680  vaddps ymm7,ymm7,ymm11
-0685  vmovups ymm8,[rsp+280h]
+0685  vmovups ymm8,[rsp+2C0h]
 068e  vmulps ymm14,ymm14,ymm8
-0693  vmovups ymm8,[rsp+2C0h]
+0693  vmovups ymm8,[rsp+300h]
 069c  vfmadd231ps ymm14,ymm15,ymm8
 06a1  vaddps ymm8,ymm0,ymm2
 06a5  vaddps ymm11,ymm4,ymm6
@@ -292,18 +292,18 @@
 06df  vmovups ymm2,[rsp+240h]
 06e8  vaddps ymm2,ymm2,ymm11
 06ed  vmovups [rsp+240h],ymm2
-06f6  vmovups ymm2,[rsp+1C0h]
-06ff  vmovups ymm6,[rsp+280h]
+06f6  vmovups ymm2,[rsp+180h]
+06ff  vmovups ymm6,[rsp+2C0h]
 0708  vfmadd231ps ymm2,ymm0,ymm6
-070d  vmovups [rsp+1C0h],ymm2
-0716  vmovups ymm2,[rsp+1C0h]
-071f  vmovups ymm6,[rsp+2C0h]
+070d  vmovups [rsp+180h],ymm2
+0716  vmovups ymm2,[rsp+180h]
+071f  vmovups ymm6,[rsp+300h]
 0728  vfmadd231ps ymm2,ymm4,ymm6
-072d  vmovups [rsp+1C0h],ymm2
+072d  vmovups [rsp+180h],ymm2
 0736  vaddps ymm0,ymm0,ymm4
-073a  vmovups ymm2,[rsp+280h]
+073a  vmovups ymm2,[rsp+2C0h]
 0743  vmulps ymm8,ymm8,ymm2
-0747  vmovups ymm2,[rsp+2C0h]
+0747  vmovups ymm2,[rsp+300h]
 0750  vfmadd231ps ymm8,ymm11,ymm2
 0755  vaddps ymm2,ymm1,ymm3
 0759  vaddps ymm4,ymm5,ymm7
@@ -319,18 +319,18 @@
 0792  vmovups ymm3,[rsp+340h]
 079b  vaddps ymm3,ymm3,ymm4
 079f  vmovups [rsp+340h],ymm3
-07a8  vmovups ymm3,[rsp+300h]
-07b1  vmovups ymm6,[rsp+280h]
+07a8  vmovups ymm3,[rsp+280h]
+07b1  vmovups ymm6,[rsp+2C0h]
 07ba  vfmadd231ps ymm3,ymm1,ymm6
-07bf  vmovups [rsp+300h],ymm3
-07c8  vmovups ymm3,[rsp+300h]
-07d1  vmovups ymm6,[rsp+2C0h]
+07bf  vmovups [rsp+280h],ymm3
+07c8  vmovups ymm3,[rsp+280h]
+07d1  vmovups ymm6,[rsp+300h]
 07da  vfmadd231ps ymm3,ymm5,ymm6
-07df  vmovups [rsp+300h],ymm3
+07df  vmovups [rsp+280h],ymm3
 07e8  vaddps ymm1,ymm1,ymm5
-07ec  vmovups ymm3,[rsp+280h]
+07ec  vmovups ymm3,[rsp+2C0h]
 07f5  vmulps ymm2,ymm2,ymm3
-07f9  vmovups ymm3,[rsp+2C0h]
+07f9  vmovups ymm3,[rsp+300h]
 0802  vfmadd231ps ymm2,ymm4,ymm3
 0807  vmovups ymm3,[rsp+380h]
 0810  vmovups ymm4,[rsp+3C0h]
@@ -355,32 +355,32 @@
 0892  vmovups [rsp+140h],ymm5
 089b  vmovups ymm5,[rsp+100h]
 08a4  vmovups ymm6,[rsp+380h]
-08ad  vmovups ymm7,[rsp+280h]
+08ad  vmovups ymm7,[rsp+2C0h]
 08b6  vfmadd231ps ymm5,ymm6,ymm7
 08bb  vmovups [rsp+100h],ymm5
 08c4  vmovups ymm5,[rsp+100h]
-08cd  vmovups ymm6,[rsp+2C0h]
+08cd  vmovups ymm6,[rsp+300h]
 08d6  vfmadd231ps ymm5,ymm10,ymm6
 08db  vmovups [rsp+100h],ymm5
 08e4  vmovups ymm5,[rsp+380h]
 08ed  vaddps ymm5,ymm5,ymm10
 08f2  vmovups [rsp+380h],ymm5
-08fb  vmovups ymm5,[rsp+280h]
+08fb  vmovups ymm5,[rsp+2C0h]
 0904  vmulps ymm3,ymm3,ymm5
-0908  vmovups ymm5,[rsp+2C0h]
+0908  vmovups ymm5,[rsp+300h]
 0911  vfmadd231ps ymm3,ymm4,ymm5
-0916  vmovups ymm4,[rsp+180h]
+0916  vmovups ymm4,[rsp+1C0h]
 091f  vmovups ymm5,[rsp+200h]
 0928  vaddps ymm4,ymm4,ymm5
 092c  vaddps ymm5,ymm9,ymm13
-0931  vmovups ymm6,[rsp+180h]
+0931  vmovups ymm6,[rsp+1C0h]
 093a  vmovups ymm7,[rsp+200h]
 0943  vsubps ymm6,ymm6,ymm7
-0947  vmovups [rsp+180h],ymm6
-0950  vmovups ymm6,[rsp+180h]
+0947  vmovups [rsp+1C0h],ymm6
+0950  vmovups ymm6,[rsp+1C0h]
 0959  vmovups ymm7,[rsp+40h]
 095f  vmulps ymm6,ymm6,ymm7
-0963  vmovups [rsp+180h],ymm6
+0963  vmovups [rsp+1C0h],ymm6
 096c  vsubps ymm9,ymm9,ymm13
 0971  vmovups ymm6,[rsp+80h]
 097a  vmulps ymm9,ymm9,ymm6
@@ -391,211 +391,170 @@
 099d  vaddps ymm6,ymm6,ymm5
 09a1  vmovups [rsp+0C0h],ymm6
 09aa  vmovups ymm6,[rsp]
-09af  vmovups ymm7,[rsp+180h]
-09b8  vmovups ymm10,[rsp+280h]
+09af  vmovups ymm7,[rsp+1C0h]
+09b8  vmovups ymm10,[rsp+2C0h]
 09c1  vfmadd231ps ymm6,ymm7,ymm10
 09c6  vmovups [rsp],ymm6
 09cb  vmovups ymm6,[rsp]
-09d0  vmovups ymm7,[rsp+2C0h]
+09d0  vmovups ymm7,[rsp+300h]
 09d9  vfmadd231ps ymm6,ymm9,ymm7
 09de  vmovups [rsp],ymm6
-09e3  vmovups ymm6,[rsp+180h]
+09e3  vmovups ymm6,[rsp+1C0h]
 09ec  vaddps ymm6,ymm6,ymm9
-09f1  vmovups [rsp+180h],ymm6
-09fa  vmovups ymm6,[rsp+280h]
+09f1  vmovups [rsp+1C0h],ymm6
+09fa  vmovups ymm6,[rsp+2C0h]
 0a03  vmulps ymm4,ymm4,ymm6
-0a07  vmovups ymm6,[rsp+2C0h]
+0a07  vmovups ymm6,[rsp+300h]
 0a10  vfmadd231ps ymm4,ymm5,ymm6
 0a15  mov r9,[rdi+48h]
 0a19  cmp r9,0
-0a1d  jle near 0ADEh
+0a1d  jle near 0ABBh
 0a23  mov r10,[rdi+18h]
 0a27  add r10,rsi
 0a2a  mov r11,[rdi+50h]
 0a2e  cmp r11,4
-0a32  jne near 0A71h
-0a38  mov rbx,[rdi+38h]
-0a3c  mov rbp,r10
-0a3f  vmovups ymm5,[rsp+240h]
-0a48  vmovups [rbp],ymm5
+0a32  jne near 0A6Eh
+0a38  vmovups ymm5,[rsp+240h]
+0a41  vmovups [r10],ymm5
+0a46  mov rbx,[rdi+38h]
+0a4a  mov rbp,r10
 0a4d  add rbp,rbx
 0a50  vmovups [rbp],ymm0
 0a55  add rbp,rbx
 0a58  vmovups [rbp],ymm8
 0a5d  add rbp,rbx
-0a60  vmovups ymm5,[rsp+1C0h]
+0a60  vmovups ymm5,[rsp+180h]
 0a69  vmovups [rbp],ymm5
-0a6e  add rbp,rbx
-0a71  cmp r11,4
-0a75  jge near 0ADEh
-0a7b  mov rbx,[rdi+38h]
-0a7f  cmp r11,0
-0a83  jle near 0AA5h
-0a89  mov rbp,[rdi+38h]
-0a8d  mov r12,r10
-0a90  vmovups ymm5,[rsp+240h]
-0a99  vmovups [r12],ymm5
-0a9f  add r12,rbp
-0aa2  add r10,rbx
-0aa5  cmp r11,1
-0aa9  jle near 0AC2h
-0aaf  mov rbp,[rdi+38h]
-0ab3  mov r12,r10
-0ab6  vmovups [r12],ymm0
-0abc  add r12,rbp
-0abf  add r10,rbx
-0ac2  cmp r11,2
-0ac6  jle near 0ADEh
-0acc  mov r11,[rdi+38h]
-0ad0  mov rbp,r10
-0ad3  vmovups [rbp],ymm8
-0ad8  add rbp,r11
-0adb  add r10,rbx
-0ade  cmp r9,1
-0ae2  jle near 0BA3h
-0ae8  mov r10,[rdi+20h]
-0aec  add r10,rsi
-0aef  mov r11,[rdi+50h]
-0af3  cmp r11,4
-0af7  jne near 0B36h
-0afd  mov rbx,[rdi+38h]
-0b01  mov rbp,r10
-0b04  vmovups ymm0,[rsp+340h]
-0b0d  vmovups [rbp],ymm0
-0b12  add rbp,rbx
-0b15  vmovups [rbp],ymm1
-0b1a  add rbp,rbx
-0b1d  vmovups [rbp],ymm2
-0b22  add rbp,rbx
-0b25  vmovups ymm0,[rsp+300h]
-0b2e  vmovups [rbp],ymm0
-0b33  add rbp,rbx
-0b36  cmp r11,4
-0b3a  jge near 0BA3h
-0b40  mov rbx,[rdi+38h]
-0b44  cmp r11,0
-0b48  jle near 0B6Ah
-0b4e  mov rbp,[rdi+38h]
-0b52  mov r12,r10
-0b55  vmovups ymm0,[rsp+340h]
-0b5e  vmovups [r12],ymm0
-0b64  add r12,rbp
-0b67  add r10,rbx
-0b6a  cmp r11,1
-0b6e  jle near 0B87h
-0b74  mov rbp,[rdi+38h]
-0b78  mov r12,r10
-0b7b  vmovups [r12],ymm1
-0b81  add r12,rbp
-0b84  add r10,rbx
-0b87  cmp r11,2
-0b8b  jle near 0BA3h
-0b91  mov r11,[rdi+38h]
-0b95  mov rbp,r10
-0b98  vmovups [rbp],ymm2
-0b9d  add rbp,r11
-0ba0  add r10,rbx
-0ba3  cmp r9,2
-0ba7  jle near 0C7Ah
-0bad  mov r10,[rdi+28h]
-0bb1  add r10,rsi
-0bb4  mov r11,[rdi+50h]
-0bb8  cmp r11,4
-0bbc  jne near 0C04h
-0bc2  mov rbx,[rdi+38h]
-0bc6  mov rbp,r10
-0bc9  vmovups ymm0,[rsp+140h]
-0bd2  vmovups [rbp],ymm0
-0bd7  add rbp,rbx
-0bda  vmovups ymm0,[rsp+380h]
-0be3  vmovups [rbp],ymm0
-0be8  add rbp,rbx
-0beb  vmovups [rbp],ymm3
-0bf0  add rbp,rbx
-0bf3  vmovups ymm0,[rsp+100h]
-0bfc  vmovups [rbp],ymm0
-0c01  add rbp,rbx
-0c04  cmp r11,4
-0c08  jge near 0C7Ah
-0c0e  mov rbx,[rdi+38h]
-0c12  cmp r11,0
-0c16  jle near 0C38h
-0c1c  mov rbp,[rdi+38h]
-0c20  mov r12,r10
-0c23  vmovups ymm0,[rsp+140h]
-0c2c  vmovups [r12],ymm0
-0c32  add r12,rbp
-0c35  add r10,rbx
-0c38  cmp r11,1
-0c3c  jle near 0C5Eh
-0c42  mov rbp,[rdi+38h]
-0c46  mov r12,r10
-0c49  vmovups ymm0,[rsp+380h]
-0c52  vmovups [r12],ymm0
-0c58  add r12,rbp
-0c5b  add r10,rbx
-0c5e  cmp r11,2
-0c62  jle near 0C7Ah
-0c68  mov r11,[rdi+38h]
-0c6c  mov rbp,r10
-0c6f  vmovups [rbp],ymm3
-0c74  add rbp,r11
-0c77  add r10,rbx
-0c7a  cmp r9,3
-0c7e  jle near 0D46h
-0c84  mov r9,[rdi+30h]
-0c88  add r9,rsi
-0c8b  mov r10,[rdi+50h]
-0c8f  cmp r10,4
-0c93  jne near 0CD3h
-0c99  mov r11,[rdi+38h]
-0c9d  mov rbx,r9
-0ca0  vmovups ymm0,[rsp+0C0h]
-0ca9  vmovups [rbx],ymm0
-0cad  add rbx,r11
-0cb0  vmovups ymm0,[rsp+180h]
-0cb9  vmovups [rbx],ymm0
-0cbd  add rbx,r11
-0cc0  vmovups [rbx],ymm4
-0cc4  add rbx,r11
-0cc7  vmovups ymm0,[rsp]
-0ccc  vmovups [rbx],ymm0
-0cd0  add rbx,r11
-0cd3  cmp r10,4
-0cd7  jge near 0D46h
-0cdd  mov r11,[rdi+38h]
-0ce1  cmp r10,0
-0ce5  jle near 0D06h
-0ceb  mov rbx,[rdi+38h]
-0cef  mov rbp,r9
-0cf2  vmovups ymm0,[rsp+0C0h]
-0cfb  vmovups [rbp],ymm0
-0d00  add rbp,rbx
-0d03  add r9,r11
-0d06  cmp r10,1
-0d0a  jle near 0D2Bh
-0d10  mov rbx,[rdi+38h]
-0d14  mov rbp,r9
-0d17  vmovups ymm0,[rsp+180h]
-0d20  vmovups [rbp],ymm0
-0d25  add rbp,rbx
-0d28  add r9,r11
-0d2b  cmp r10,2
-0d2f  jle near 0D46h
-0d35  mov r10,[rdi+38h]
-0d39  mov rbx,r9
-0d3c  vmovups [rbx],ymm4
-0d40  add rbx,r10
-0d43  add r9,r11
-0d46  add rax,20h
-0d4a  mov r9,[rdi+40h]
-0d4e  add rsi,r9
-0d51  add r8,8
-0d55  dec rdx
-0d58  jne near 80h
-0d5e  add rsp,400h
-0d65  pop r12
-0d67  pop rbp
-0d68  pop rbx
-0d69  vzeroupper
-0d6c  ret
+0a6e  cmp r11,4
+0a72  jge near 0ABBh
+0a78  mov rbx,[rdi+38h]
+0a7c  cmp r11,0
+0a80  jle near 0A97h
+0a86  vmovups ymm5,[rsp+240h]
+0a8f  vmovups [r10],ymm5
+0a94  add r10,rbx
+0a97  cmp r11,1
+0a9b  jle near 0AA9h
+0aa1  vmovups [r10],ymm0
+0aa6  add r10,rbx
+0aa9  cmp r11,2
+0aad  jle near 0ABBh
+0ab3  vmovups [r10],ymm8
+0ab8  add r10,rbx
+0abb  cmp r9,1
+0abf  jle near 0B5Dh
+0ac5  mov r10,[rdi+20h]
+0ac9  add r10,rsi
+0acc  mov r11,[rdi+50h]
+0ad0  cmp r11,4
+0ad4  jne near 0B10h
+0ada  vmovups ymm0,[rsp+340h]
+0ae3  vmovups [r10],ymm0
+0ae8  mov rbx,[rdi+38h]
+0aec  mov rbp,r10
+0aef  add rbp,rbx
+0af2  vmovups [rbp],ymm1
+0af7  add rbp,rbx
+0afa  vmovups [rbp],ymm2
+0aff  add rbp,rbx
+0b02  vmovups ymm0,[rsp+280h]
+0b0b  vmovups [rbp],ymm0
+0b10  cmp r11,4
+0b14  jge near 0B5Dh
+0b1a  mov rbx,[rdi+38h]
+0b1e  cmp r11,0
+0b22  jle near 0B39h
+0b28  vmovups ymm0,[rsp+340h]
+0b31  vmovups [r10],ymm0
+0b36  add r10,rbx
+0b39  cmp r11,1
+0b3d  jle near 0B4Bh
+0b43  vmovups [r10],ymm1
+0b48  add r10,rbx
+0b4b  cmp r11,2
+0b4f  jle near 0B5Dh
+0b55  vmovups [r10],ymm2
+0b5a  add r10,rbx
+0b5d  cmp r9,2
+0b61  jle near 0C11h
+0b67  mov r10,[rdi+28h]
+0b6b  add r10,rsi
+0b6e  mov r11,[rdi+50h]
+0b72  cmp r11,4
+0b76  jne near 0BBBh
+0b7c  vmovups ymm0,[rsp+140h]
+0b85  vmovups [r10],ymm0
+0b8a  mov rbx,[rdi+38h]
+0b8e  mov rbp,r10
+0b91  add rbp,rbx
+0b94  vmovups ymm0,[rsp+380h]
+0b9d  vmovups [rbp],ymm0
+0ba2  add rbp,rbx
+0ba5  vmovups [rbp],ymm3
+0baa  add rbp,rbx
+0bad  vmovups ymm0,[rsp+100h]
+0bb6  vmovups [rbp],ymm0
+0bbb  cmp r11,4
+0bbf  jge near 0C11h
+0bc5  mov rbx,[rdi+38h]
+0bc9  cmp r11,0
+0bcd  jle near 0BE4h
+0bd3  vmovups ymm0,[rsp+140h]
+0bdc  vmovups [r10],ymm0
+0be1  add r10,rbx
+0be4  cmp r11,1
+0be8  jle near 0BFFh
+0bee  vmovups ymm0,[rsp+380h]
+0bf7  vmovups [r10],ymm0
+0bfc  add r10,rbx
+0bff  cmp r11,2
+0c03  jle near 0C11h
+0c09  vmovups [r10],ymm3
+0c0e  add r10,rbx
+0c11  cmp r9,3
+0c15  jle near 0CBEh
+0c1b  mov r9,[rdi+30h]
+0c1f  add r9,rsi
+0c22  mov r10,[rdi+50h]
+0c26  cmp r10,4
+0c2a  jne near 0C68h
+0c30  vmovups ymm0,[rsp+0C0h]
+0c39  vmovups [r9],ymm0
+0c3e  mov r11,[rdi+38h]
+0c42  mov rbx,r9
+0c45  add rbx,r11
+0c48  vmovups ymm0,[rsp+1C0h]
+0c51  vmovups [rbx],ymm0
+0c55  add rbx,r11
+0c58  vmovups [rbx],ymm4
+0c5c  add rbx,r11
+0c5f  vmovups ymm0,[rsp]
+0c64  vmovups [rbx],ymm0
+0c68  cmp r10,4
+0c6c  jge near 0CBEh
+0c72  mov r11,[rdi+38h]
+0c76  cmp r10,0
+0c7a  jle near 0C91h
+0c80  vmovups ymm0,[rsp+0C0h]
+0c89  vmovups [r9],ymm0
+0c8e  add r9,r11
+0c91  cmp r10,1
+0c95  jle near 0CACh
+0c9b  vmovups ymm0,[rsp+1C0h]
+0ca4  vmovups [r9],ymm0
+0ca9  add r9,r11
+0cac  cmp r10,2
+0cb0  jle near 0CBEh
+0cb6  vmovups [r9],ymm4
+0cbb  add r9,r11
+0cbe  add rax,20h
+0cc2  mov r9,[rdi+40h]
+0cc6  add rsi,r9
+0cc9  add r8,8
+0ccd  dec rdx
+0cd0  jne near 80h
+0cd6  add rsp,400h
+0cdd  pop rbp
+0cde  pop rbx
+0cdf  vzeroupper
+0ce2  ret

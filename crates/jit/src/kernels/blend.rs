@@ -181,12 +181,15 @@ impl Blend {
     fn finish(&self, f: &mut Function, place: &Place, sums: &[Val], finish: &mut Finish<'_>) {
         let Place { args, channel, to, mask } = *place;
         let (first, at, lanes) = (f.copy(channel), f.copy(to), f.isa().width().lanes());
+        let step = f.argument(args, offset_of!(Args, result_vector));
         for (vector, sum) in sums.iter().enumerate() {
             let (values, mask) = (std::slice::from_ref(sum), self.of_vector(mask, vector));
             let (column, streaming) = (offset_of!(Args, result_column), self.streaming);
             finish(f, &Strip { args, column, channel: first, result: at, values, mask, normal: false, streaming });
-            f.add(first, lanes as i32);
-            f.advance(at, args, offset_of!(Args, result_vector));
+            if vector + 1 < sums.len() {
+                f.add(first, lanes as i32);
+                f.add(at, step);
+            }
         }
     }
 

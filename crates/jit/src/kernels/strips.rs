@@ -183,14 +183,19 @@ pub trait WindowKey: StripKey<Args = Args> {
 impl Strip<'_> {
     /// Stores the sums converted to `elem`.
     pub fn store(&self, f: &mut Function, elem: Elem) {
-        let column = f.argument(self.args, self.column);
-        let at = f.copy(self.result);
-        for value in self.values {
-            match self.streaming {
-                true => f.store_streaming(at.at(0), *value),
-                false => f.store_as(elem, at.at(0), *value, self.mask),
-            }
+        let put = |f: &mut Function, at: Int, value: Val| match self.streaming {
+            true => f.store_streaming(at.at(0), value),
+            false => f.store_as(elem, at.at(0), value, self.mask),
+        };
+        let [first, others @ ..] = self.values else { return };
+        put(f, self.result, *first);
+        if others.is_empty() {
+            return;
+        }
+        let (column, at) = (f.argument(self.args, self.column), f.copy(self.result));
+        for value in others {
             f.add(at, column);
+            put(f, at, *value);
         }
     }
 }

@@ -284,12 +284,15 @@ impl<W: Window> Windows<W> {
         let (inner, stride) = kept_nest.innermost(0);
         let lanes = sides.jit.map_or(0, |isa| isa.width().lanes() as i64);
         let several = stride != 1
+            && largest > 1
             && inner >= MIN_TRANSPOSED_PLANES
             && (numbers + largest as usize).saturating_mul(lanes as usize) <= MAX_TRANSPOSED_ELEMENTS;
         let transposed = sides.jit.filter(|_| several);
         let run = match stride {
             1 => (MAX_CACHED_BYTES / (4 * largest) / 16 * 16).clamp(16, MAX_RUN).min(inner.max(1)),
             _ if transposed.is_some() => lanes.min(inner),
+            // Positions at a stride.
+            _ if largest == 1 => MAX_RUN.min(inner.max(1)),
             _ => 1,
         };
         let numbers = if transposed.is_some() { numbers + largest as usize } else { numbers };

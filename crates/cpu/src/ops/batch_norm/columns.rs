@@ -71,6 +71,9 @@ impl Matrices {
         if images * channels * pixels == 0 {
             return Err(Skip::Shape("no elements"));
         }
+        if channels == 1 {
+            return Err(Skip::Shape("a single channel, which is a row"));
+        }
         let plain = Matrices { images: 1, blocks: 1, rows: images * pixels, width: channels, channels, elem };
         if b.strides[1] == 1 && contiguous(tensor) {
             return Ok(plain);

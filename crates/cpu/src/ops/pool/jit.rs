@@ -163,7 +163,7 @@ impl Following<'_> {
         let results = if gathers { s.o[2] } else { (s.i[2] + s.s[2] - 1) / s.s[2] };
         let most = match self.take {
             // Windows without common columns are computed one by one.
-            Take::Place(_) if jit.avx512 && gathers && s.k[2] <= s.s[2] => 8,
+            Take::Place(_) if gathers && s.k[2] <= s.s[2] => registers / 4,
             Take::Place(_) | Take::Chosen(_) if jit.avx512 => 4,
             Take::Place(_) | Take::Chosen(_) => 1,
             _ if results == 1 => registers / 2,

@@ -22,19 +22,31 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     match &problem.op {
-        Op::Prelu(op) if op.prop.is_forward() => match with_padding(op, problem) {
-            Some(whole) => forward(&whole),
-            None => forward(problem),
-        },
-        Op::Prelu(op) => backward(op, problem),
+        Op::Prelu(op) => {
+            let whole = with_padding(op, problem);
+            let problem = whole.as_ref().unwrap_or(problem);
+            if op.prop.is_forward() { forward(problem) } else { backward(problem) }
+        }
         _ => Err(Skip::Op("another operation than prelu")),
     }
 }
 
-/// The problem with padding as elements: weights are zero there, as sources are.
+/// The problem with padding as elements: weights and gradients are zero there, as sources are.
 fn with_padding(op: &Prelu, problem: &Problem) -> Option<Problem> {
-    let [dst, src, weights] = whole::tensors(problem, [op.dst.as_ref()?, &op.src, &op.weights])?;
-    Problem::new(Prelu { src, weights, dst: Some(dst), ..op.clone() }, problem.attr.clone()).ok()
+    let whole = match (&op.dst, &op.diff_src, &op.diff_dst, &op.diff_weights) {
+        (Some(dst), ..) => {
+            let [dst, src, weights] = whole::tensors(problem, [dst, &op.src, &op.weights])?;
+            Prelu { src, weights, dst: Some(dst), ..op.clone() }
+        }
+        (None, Some(diff_src), Some(diff_dst), Some(diff_weights)) => {
+            let all = [diff_src, diff_dst, diff_weights, &op.src, &op.weights];
+            let [diff_src, diff_dst, diff_weights, src, weights] = whole::tensors(problem, all)?;
+            let [diff_src, diff_dst, diff_weights] = [diff_src, diff_dst, diff_weights].map(Some);
+            Prelu { src, weights, diff_src, diff_dst, diff_weights, ..op.clone() }
+        }
+        _ => return None,
+    };
+    Problem::new(whole, problem.attr.clone()).ok()
 }
 
 fn forward(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
@@ -48,7 +60,8 @@ fn forward(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
 
 /// Both gradients in one pass. That of the weights, `sum(dd min(s, 0))` over the dimensions of their broadcast, is computed before that of
 /// the source is written, which may overlap `src` or `diff_dst`.
-fn backward(op: &Prelu, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+fn backward(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    let Op::Prelu(op) = &problem.op else { return Err(Skip::Op("another operation than prelu")) };
     let (dims, weights) = (op.src.dims(), op.weights.dims());
     let kept = (0..dims.len()).filter(|&d| weights[d] == dims[d]).map(|d| 1 << d).sum();
     if dims.contains(&0) {

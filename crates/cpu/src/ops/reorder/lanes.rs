@@ -50,9 +50,6 @@ const RAGGED: [f64; 2] = [0.1, 0.35];
 /// The cost of a call and of a tile, in elements moved one by one.
 const CALL: usize = 40;
 const TILE: usize = 16;
-/// Contiguous elements in both tensors beyond which storing short vectors of narrow elements among padding takes longer than copying runs
-/// of them. The same if the source has a vector of contiguous elements.
-const NARROW: usize = 4;
 /// Dimensions with padding.
 const PADDED: usize = 3;
 /// All that may end within a tile: padded dimensions, and loops of odd size.
@@ -121,9 +118,7 @@ fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Pl
             return Err(Skip::Attr("scales that differ between the runs of a tile, or from tile to tile".into()));
         }
         let is_copy = super::check_copy(op, &problem.attr).is_ok();
-        // Parts of vectors of narrow numbers are stored one by one without AVX-512.
-        let single = !jit.avx512 && data.kernel.to.bytes() < size_of::<f32>();
-        if kept || data.kernel.adds || single || is_thin(op, &data.kernel) {
+        if is_thin(op, &data.kernel) {
             super::check_filled(op, problem, target)?;
         }
         if is_scattered((op, is_copy), problem, target) {
@@ -141,7 +136,7 @@ fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Pl
 /// Whether elements among much padding have a row that moves nothing but elements: a copy a transposition, where the destination has neighbours enough, or
 /// runs (tiles with two of the sixteen rows of a block take a quarter of the time of as many short runs), others one by one, where that padding is read.
 fn is_scattered((op, is_copy): (&Reorder, bool), problem: &Problem, target: &CpuTarget) -> bool {
-    let sparse = || super::sparsity(&op.dst, None) >= super::SCATTERED && !is_interleaved(op);
+    let sparse = || super::sparsity(&op.dst, None) > super::SCATTERED && !is_interleaved(op);
     let turned = || is_copy && sparse() && super::turned(problem, target).is_ok();
     let single = || super::sparsity(&op.src, None) >= super::SCATTERED && near(op, 1) == 1;
     let scattered = if is_copy { super::spread(op) > super::SCATTERED } else { single() };
@@ -168,10 +163,12 @@ fn keeps(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
         return false;
     }
     let all = loops(&loops::walked(to, from), [to, from]).unwrap_or_default();
-    let whole = all.last().is_some_and(|run| run.steps == [1; 2] && run.size >= jit.width().lanes());
+    let run = all.last().filter(|run| run.steps == [1; 2]).map_or(0, |run| run.size);
+    let whole = run >= jit.width().lanes();
     if super::check_copy(op, attr).is_err() {
-        // Loads of partial vectors wait for preceding partial stores nearby (store forwarding).
-        return attr.post_ops.is_empty() || whole;
+        // Loads of partial vectors wait for preceding partial stores nearby (store forwarding). Without AVX-512 runs of several vectors are faster than
+        // these one by one.
+        return if whole { jit.avx512 || run == jit.width().lanes() } else { attr.post_ops.is_empty() };
     }
     let many = op.dst.dims().volume().is_some_and(|n| n >= COPIED);
     whole && many && ![&op.dst, &op.src].into_iter().any(super::is_sparse)
@@ -190,10 +187,9 @@ pub(super) fn near(op: &Reorder, t: usize) -> usize {
     all().unwrap_or_default().iter().find(|l| l.steps[t] == 1).map_or(1, |l| l.size)
 }
 
-/// Whether much of the tiles is padding, and it takes long to make them all the same: to look for the scales of each, or to store short vectors.
+/// Whether most of the tiles is padding, and it takes long to look for the scales of each.
 fn is_thin(op: &Reorder, kernel: &Permute) -> bool {
-    let narrow = || kernel.to.bytes() < size_of::<f32>() && (super::run(&op.dst, &op.src) > NARROW || near(op, 1) >= LANES);
-    super::spread(op) >= super::SPARSE && (kernel.factors.contains(&Factor::ByRow) || narrow())
+    super::spread(op) >= super::SCATTERED && kernel.factors.contains(&Factor::ByRow)
 }
 
 /// Whether the tiles take less time than moving the elements one by one.
@@ -235,7 +231,7 @@ pub(super) fn are_faster(op: &Reorder, attr: &Attr, jit: Isa, lines: usize) -> b
         let whole = lines < most || lines == most && exist >= EXIST;
         let whole = whole && lanes.regions.ragged(most) <= RAGGED[half];
         let square = lanes.kernel.vectors[0] == lanes.kernel.vectors[1];
-        (lanes.are_narrow() || whole && square) && !lanes.are_alone() && !is_thin(op, &lanes.kernel)
+        (lanes.are_narrow() || whole && square) && !lanes.are_alone()
     })
 }
 
@@ -629,7 +625,9 @@ impl Lanes {
 
     /// Whether few tiles share scales, so that most tiles are calls of their own.
     fn are_alone(&self) -> bool {
-        self.kernel.factors.contains(&Factor::ByRow) && self.count < ALONE * self.regions.calls()
+        let factors = &self.kernel.factors;
+        let scaled = factors.contains(&Factor::ByRow) || self.kernel.order == Order::Kept && factors[1..3].contains(&Factor::Same);
+        scaled && self.count < ALONE * self.regions.calls()
     }
 
     /// Whether some bits are lanes of both loaded and stored vectors, so that a tile has fewer vectors than a vector has lanes.

@@ -91,7 +91,8 @@ fn check_known(op: &Reorder) -> Result<(), Skip> {
 /// Contiguous elements that both tensors have in common.
 pub(crate) fn run(dst: &Tensor, src: &Tensor) -> usize {
     let [Some(to), Some(from)] = [dst, src].map(Tensor::blocking) else { return 0 };
-    let all = loops::loops(dst.dims(), [to, from]);
+    // Sizes that end within a block are taken as those with padding.
+    let all = loops::loops(dst.dims(), [to, from]).or_else(|| loops::loops(&loops::walked(to, from), [to, from]));
     all.iter().flatten().filter(|l| l.steps == [1; 2]).map(|l| l.size).max().unwrap_or(1)
 }
 

@@ -36,6 +36,8 @@ use oxidnn_spec::{Arg, Attr, Blocking, DataType, Error, Problem};
 const MAX_PIECE_ELEMENTS: usize = 8192;
 /// Elements of a piece up to which a call should have several squares.
 const MAX_SMALL_PIECE: usize = 1024;
+/// Most elements of a tensor that tiles of registers move faster than pieces.
+const FEW: i64 = 2048;
 /// Most lines of a piece if runs are long.
 const MAX_LINES: usize = 128;
 /// Groups of rows that a call interleaves, and most columns of these.
@@ -157,6 +159,10 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         if data.is_small() && lanes::fills(op, &problem.attr, jit) {
             return Err(Skip::Shape("few elements of a piece, and tiles of registers that are full"));
         }
+        let spares = is_few(op) || super::is_sparse(&op.src);
+        if spares && data.is_turned() && lanes::permuted(problem, target).is_ok() {
+            return Err(Skip::Shape("few elements, or few of the source's neighbours, which tiles of registers hold"));
+        }
         if data.is_turned() && lanes::are_faster(op, &problem.attr, jit, data.lines.all.size) {
             return Err(Skip::Layout("of src and dst: tiles of registers that are narrow, or whole".into()));
         }
@@ -177,6 +183,11 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         let (sums, sums_scratch) = if data.sums.is_empty() { Behind::plan(op, problem, jit)? } else { (Behind::Nothing, 0) };
         Ok((Summed::new(data, sums), scratch.max(sums_scratch)))
     })
+}
+
+/// Whether finding the pieces takes longer than moving the elements.
+fn is_few(op: &Reorder) -> bool {
+    op.dst.dims().volume().is_some_and(|n| n <= FEW)
 }
 
 /// The sums computed on the way: where they begin, in 32-bit elements, with their factors; and the number of each.

@@ -24,6 +24,8 @@ use oxidnn_spec::{Arg, Blocking, Error, Problem};
 const WORD: usize = 4;
 /// Words of a piece that stays in L2 on both sides: several cache lines of each of its rows.
 const L2_WORDS: usize = 8192;
+/// Columns of a piece with few rows, which stays in L1 until all strips of squares have written their part of its cache lines.
+const L1_COLUMNS: usize = 128;
 
 /// Words of a matrix up to which a call should have several tiles.
 const SMALL_MATRIX_WORDS: usize = 1024;
@@ -71,7 +73,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
             return Err(Skip::Shape("small matrices, and tiles of registers that are full"));
         }
         // If a matrix has several strips of squares, each strip writes a part of the same cache lines.
-        let most = if rows.size > lanes { L2_WORDS } else { GRAIN as usize };
+        let most = if rows.size > lanes { L2_WORDS.min(L1_COLUMNS * rows.size) } else { GRAIN as usize };
         let piece = (most / rows.size.max(1)).next_multiple_of(lanes).clamp(lanes, columns.size.max(lanes));
         let data = Transposed { jit, starts, rows, columns, piece, outer };
         let (sums, scratch) = Behind::plan(op, problem, jit)?;

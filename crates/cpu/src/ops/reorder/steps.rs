@@ -57,7 +57,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     });
     let steps = match merged {
         Some(steps) => steps,
-        None if check_copy(op, &problem.attr).is_ok() || run(&op.dst, &op.src) >= MIN_RUN || lanes::permuted(&problem, target).is_ok() => {
+        None if check_copy(op, &problem.attr).is_ok() || run(&op.dst, &op.src) >= MIN_RUN || lanes::plan(&problem, target).is_ok() => {
             return Err(none());
         }
         // A sum post-op needs the old destination, and fewer bytes should be moved.

@@ -55,12 +55,12 @@ fn nearest(problem: &Problem, rows: fn(Tables) -> Tables) -> Result<Tables, Skip
 }
 
 /// Inputs for each output from which on planes are not read as a whole.
-const MIN_INPUTS_PER_OUTPUT: i64 = 64;
+const MIN_INPUTS_PER_OUTPUT: i64 = 8;
 
 /// Whether most inputs of the planes are not used.
 fn is_sparse(op: &Resampling) -> bool {
     let [inputs, outputs] = <[_; 2]>::from(op.spatial()).map(|sizes| sizes.into_iter().product::<i64>());
-    op.prop.is_forward() && inputs / MIN_INPUTS_PER_OUTPUT > outputs
+    op.prop.is_forward() && inputs / MIN_INPUTS_PER_OUTPUT >= outputs
 }
 
 fn windows(op: &Resampling, problem: &Problem, target: &CpuTarget) -> Result<(Windows<Interpolation>, usize), Skip> {

@@ -112,7 +112,12 @@ fn in_register(m: &mut Machine, width: Width, src: Arg) -> Reg {
 fn store_as(m: &mut Machine, elem: Elem, to: Arg, src: Reg, mask: Option<Pred>) {
     match elem {
         Elem::F32 | Elem::I32 => m.masked(Op::Store, &[to, Arg::Reg(src)], merged(mask)),
-        Elem::F16 => m.masked(Op::F16FromF32, &[to, Arg::Reg(src), Arg::Imm(0)], merged(mask)),
+        Elem::F16 => {
+            // Conversions to memory take up to twice as long as those to a register and a store.
+            let half = m.temp(m.width(src).half());
+            m.op(Op::F16FromF32, &[Arg::Reg(half), Arg::Reg(src), Arg::Imm(0)]);
+            m.masked(Op::StoreI16, &[to, Arg::Reg(half)], merged(mask));
+        }
         Elem::Low16 => m.masked(Op::Low16FromI32, &[to, Arg::Reg(src)], merged(mask)),
         Elem::Low8 => m.masked(Op::U8FromI32, &[to, Arg::Reg(src)], merged(mask)),
         Elem::Bf16 => {

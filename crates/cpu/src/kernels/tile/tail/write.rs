@@ -219,7 +219,8 @@ fn in_a_loop(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Int) {
 /// Writes the steps and the stores of the results of a strip, one after the other: in registers with the operands of all of them, or
 /// through L1.
 pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Strip<'_>, block: usize) {
-    if tail.steps.is_empty() && tail.dst == Elem::F32 {
+    let rounded = tail.dst == Elem::I32 || tail.dst == Elem::Bf16 && strip.normal;
+    if tail.steps.is_empty() && !rounded {
         return strip.store(f, tail.dst);
     }
     let width = f.isa().width();
