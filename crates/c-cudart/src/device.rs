@@ -1,9 +1,10 @@
 //! The device: the host, which reports compute capability 8.0, so that programs use 16-bit floating-point types but not 8-bit ones.
 
 use crate::error::{Error, guard};
-use crate::memory::Address;
+use crate::memory::{self, Address};
 use crate::pointers::Out;
-use crate::work::settle_all;
+use crate::work::{end_all, is_any_captured, settle_all};
+use crate::{graph, stream};
 use std::ffi::c_char;
 
 /// Environment variable that sets the reported compute capability, such as `9.0`.
@@ -38,17 +39,23 @@ pub extern "C" fn cudaGetDeviceCount(count: Out<'_, i32>) -> Error {
     guard(|| count.set(1))
 }
 
-/// `cudaDeviceSynchronize`.
+/// `cudaDeviceSynchronize`: an error of the work that it waits for, or that a stream is being captured.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaDeviceSynchronize() -> Error {
-    settle_all();
-    Error::SUCCESS
+    guard(|| if is_any_captured() { Err(Error::STREAM_CAPTURE_UNSUPPORTED) } else { settle_all() })
 }
 
-/// `cudaDeviceReset`: no effect.
+/// `cudaDeviceReset`: waits for all work, then destroys streams, events, graphs and memory, but not the blocks of `cudaMallocAsync`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaDeviceReset() -> Error {
-    Error::SUCCESS
+    guard(|| {
+        let done = settle_all();
+        end_all();
+        graph::clear();
+        stream::clear();
+        memory::clear();
+        done
+    })
 }
 
 /// `cudaDriverGetVersion`.
@@ -63,6 +70,8 @@ pub extern "C" fn cudaRuntimeGetVersion(version: Out<'_, i32>) -> Error {
     guard(|| version.set(VERSION))
 }
 
+/// The largest `cudaDeviceAttr` of the headers.
+const LAST_ATTRIBUTE: i32 = 160;
 /// Values of `cudaDeviceAttr`; others are 0.
 const ATTRIBUTES: &[(i32, i32)] = &[
     (1, 1024),
@@ -88,6 +97,9 @@ pub extern "C" fn cudaDeviceGetAttribute(value: Out<'_, i32>, attribute: i32, de
     guard(|| {
         if device != 0 {
             return Err(Error::INVALID_DEVICE);
+        }
+        if !(1..=LAST_ATTRIBUTE).contains(&attribute) {
+            return Err(Error::INVALID_VALUE);
         }
         let (major, minor) = capability();
         value.set(match attribute {

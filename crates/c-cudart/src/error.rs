@@ -18,14 +18,20 @@ impl Error {
     pub const MEMORY_ALLOCATION: Error = Error(2);
     /// `cudaErrorInvalidDevice`.
     pub const INVALID_DEVICE: Error = Error(101);
+    /// `cudaErrorInvalidMemcpyDirection`.
+    pub const INVALID_DIRECTION: Error = Error(21);
     /// `cudaErrorInvalidResourceHandle`.
     pub const INVALID_RESOURCE_HANDLE: Error = Error(400);
     /// `cudaErrorNotReady`.
     pub const NOT_READY: Error = Error(600);
+    /// `cudaErrorLaunchFailure`.
+    pub const LAUNCH_FAILURE: Error = Error(719);
     /// `cudaErrorNotSupported`.
     pub const NOT_SUPPORTED: Error = Error(801);
     /// `cudaErrorStreamCaptureUnsupported`.
     pub const STREAM_CAPTURE_UNSUPPORTED: Error = Error(900);
+    /// `cudaErrorStreamCaptureImplicit`.
+    pub const STREAM_CAPTURE_IMPLICIT: Error = Error(906);
     /// `cudaErrorUnknown`.
     pub const UNKNOWN: Error = Error(999);
 }
@@ -35,11 +41,18 @@ const TEXTS: &[(i32, &CStr, &CStr)] = &[
     (0, c"cudaSuccess", c"no error"),
     (1, c"cudaErrorInvalidValue", c"an argument is not what the function takes"),
     (2, c"cudaErrorMemoryAllocation", c"out of memory"),
+    (21, c"cudaErrorInvalidMemcpyDirection", c"no direction of cudaMemcpyKind"),
     (101, c"cudaErrorInvalidDevice", c"there is one device, 0: the host"),
     (400, c"cudaErrorInvalidResourceHandle", c"a stream, event or graph that was not made here, or was destroyed"),
     (600, c"cudaErrorNotReady", c"not ready"),
+    (719, c"cudaErrorLaunchFailure", c"work of a stream failed"),
     (801, c"cudaErrorNotSupported", c"the CUDA runtime on the host does not have this"),
-    (900, c"cudaErrorStreamCaptureUnsupported", c"the null stream cannot be captured, and nobody waits for a stream while it is"),
+    (
+        900,
+        c"cudaErrorStreamCaptureUnsupported",
+        c"the null stream cannot be captured, and nobody waits for a stream or asks for its state while it is",
+    ),
+    (906, c"cudaErrorStreamCaptureImplicit", c"the null stream would wait for a stream that is being captured"),
     (999, c"cudaErrorUnknown", c"a defect of the CUDA runtime on the host"),
 ];
 

@@ -5,7 +5,7 @@ use crate::error::{Error, guard};
 use crate::memory::{self, Address};
 use crate::pointers::Out;
 use crate::stream::number;
-use crate::work::{Capture, Stream, Work, end_capture, lock, settle_all, submit};
+use crate::work::{Capture, Stream, Work, disturbs_capture, end_capture, lock, settle_all, submit};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
@@ -169,9 +169,10 @@ pub extern "C" fn cudaGraphLaunch(instance: Address, stream: Address) -> Error {
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGraphExecDestroy(instance: Address) -> Error {
     guard(|| {
-        settle_all();
+        let done = settle_all();
         let gone = lock(&INSTANCES).remove(&instance.addr());
-        gone.map(drop).ok_or(Error::INVALID_VALUE)
+        gone.map(drop).ok_or(Error::INVALID_VALUE)?;
+        done
     })
 }
 
@@ -308,9 +309,10 @@ pub extern "C" fn cudaGraphMemcpyNodeSetParams1D(node: Address, to: Address, fro
     })
 }
 
-/// Work that `libcudnn.so.9` submits to streams and graphs: `run(data)` is called for each execution, `end(data)` when there can be no more.
+/// Work that `libcudnn.so.9` submits to streams and graphs: `run(data)` is called for each execution, and returns 0 or that it failed; `end(data)` is called
+/// when there can be no more.
 struct Guest {
-    run: extern "C" fn(Address),
+    run: extern "C" fn(Address) -> i32,
     end: extern "C" fn(Address),
     data: usize,
 }
@@ -322,20 +324,32 @@ impl Drop for Guest {
 }
 
 impl Guest {
-    fn work(run: extern "C" fn(Address), end: extern "C" fn(Address), data: Address) -> Work {
+    fn work(run: extern "C" fn(Address) -> i32, end: extern "C" fn(Address), data: Address) -> Work {
         let guest = Guest { run, end, data: data.expose_provenance() };
         Arc::new(move || guest.call())
     }
 
-    fn call(&self) {
-        (self.run)(std::ptr::with_exposed_provenance_mut(self.data));
+    fn call(&self) -> Result<(), Error> {
+        match (self.run)(std::ptr::with_exposed_provenance_mut(self.data)) {
+            0 => Ok(()),
+            _ => Err(Error::LAUNCH_FAILURE),
+        }
     }
 }
 
 /// User objects by their handles.
 static OBJECTS: Mutex<BTreeMap<usize, Arc<Guest>>> = Mutex::new(BTreeMap::new());
 
-extern "C" fn nothing(_: Address) {}
+extern "C" fn nothing(_: Address) -> i32 {
+    0
+}
+
+/// Destroys all graphs, executable ones and user objects.
+pub(crate) fn clear() {
+    // Outside of the locks, because ends of user objects are the program's.
+    let gone = (std::mem::take(&mut *lock(&GRAPHS)), std::mem::take(&mut *lock(&INSTANCES)), std::mem::take(&mut *lock(&OBJECTS)));
+    drop(gone);
+}
 
 /// `cudaUserObjectCreate`: `destroy(object)` is called when neither the program nor a graph refers to it any more.
 #[unsafe(no_mangle)]
@@ -381,9 +395,11 @@ pub extern "C" fn cudaGraphRetainUserObject(graph: Address, object: Address, _co
 pub extern "C" fn oxidnnCudartDefers(stream: Address) -> i32 {
     match Stream::find(stream.addr()) {
         Ok(Some(stream)) => i32::from(stream.defers()),
-        // The null stream synchronises with all others.
+        // Work is then refused when it is submitted.
+        Ok(None) if disturbs_capture(stream.addr()) => 1,
+        // The null stream synchronises with all others; an error of theirs becomes the thread's last error.
         Ok(None) => {
-            settle_all();
+            guard(settle_all);
             0
         }
         Err(_) => 0,
@@ -392,14 +408,24 @@ pub extern "C" fn oxidnnCudartDefers(stream: Address) -> i32 {
 
 /// Submits work of `libcudnn.so.9` to `stream`: it runs once, or if captured, at every launch of the graph; then `end` is called.
 #[unsafe(no_mangle)]
-pub extern "C" fn oxidnnCudartSubmit(stream: Address, run: extern "C" fn(Address), end: extern "C" fn(Address), data: Address) -> Error {
+pub extern "C" fn oxidnnCudartSubmit(
+    stream: Address,
+    run: extern "C" fn(Address) -> i32,
+    end: extern "C" fn(Address),
+    data: Address,
+) -> Error {
     let work = Guest::work(run, end, data);
     guard(|| submit(stream.addr(), work))
 }
 
 /// Appends work of `libcudnn.so.9` to a graph.
 #[unsafe(no_mangle)]
-pub extern "C" fn oxidnnCudartAppend(graph: Address, run: extern "C" fn(Address), end: extern "C" fn(Address), data: Address) -> Error {
+pub extern "C" fn oxidnnCudartAppend(
+    graph: Address,
+    run: extern "C" fn(Address) -> i32,
+    end: extern "C" fn(Address),
+    data: Address,
+) -> Error {
     let work = Guest::work(run, end, data);
     guard(|| push(graph, Node::Work(work)).map(drop))
 }

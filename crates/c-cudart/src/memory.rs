@@ -14,30 +14,34 @@ pub type Address = *mut c_void;
 /// The alignment that `cudaMalloc` guarantees.
 const ALIGNMENT: usize = 256;
 
-/// Sizes of the allocated blocks, by address.
-static BLOCKS: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+/// An allocated block.
+#[derive(Clone, Copy)]
+struct Block {
+    layout: Layout,
+    /// `cudaMallocAsync` made it, so `cudaDeviceReset` leaves it.
+    pooled: bool,
+}
 
-fn blocks() -> MutexGuard<'static, BTreeMap<usize, usize>> {
+/// The allocated blocks, by address.
+static BLOCKS: Mutex<BTreeMap<usize, Block>> = Mutex::new(BTreeMap::new());
+
+fn blocks() -> MutexGuard<'static, BTreeMap<usize, Block>> {
     BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn layout(bytes: usize) -> Result<Layout, Error> {
-    Layout::from_size_align(bytes.max(1), ALIGNMENT).map_err(|_| Error::MEMORY_ALLOCATION)
-}
-
 /// Allocates a block of `bytes`; null for 0 bytes.
-fn allocate(place: Out<'_, Address>, bytes: usize) -> Error {
+fn allocate(place: Out<'_, Address>, bytes: usize, pooled: bool) -> Error {
     guard(|| {
         if bytes == 0 {
             return place.set(std::ptr::null_mut());
         }
-        let layout = layout(bytes)?;
+        let layout = Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| Error::MEMORY_ALLOCATION)?;
         // SAFETY: the layout has at least one byte.
         let block = unsafe { alloc_zeroed(layout) };
         if block.is_null() {
             return Err(Error::MEMORY_ALLOCATION);
         }
-        blocks().insert(block.addr(), bytes);
+        blocks().insert(block.expose_provenance(), Block { layout, pooled });
         place.set(block.cast())
     })
 }
@@ -48,13 +52,23 @@ fn release(block: Address) -> Error {
         if block.is_null() {
             return Ok(());
         }
-        settle_all();
-        let bytes = blocks().remove(&block.addr()).ok_or(Error::INVALID_VALUE)?;
-        let layout = layout(bytes)?;
-        // SAFETY: the block was registered, so it was allocated here with this layout and not freed yet.
-        unsafe { dealloc(block.cast(), layout) };
-        Ok(())
+        let done = settle_all();
+        let found = blocks().remove(&block.addr()).ok_or(Error::INVALID_VALUE)?;
+        free(block.addr(), found);
+        done
     })
+}
+
+/// Frees a block that is registered no more.
+fn free(address: usize, block: Block) {
+    // SAFETY: the block was registered, so it was allocated here with this layout and not freed yet.
+    unsafe { dealloc(std::ptr::with_exposed_provenance_mut(address), block.layout) };
+}
+
+/// Frees all blocks but those of `cudaMallocAsync`.
+pub(crate) fn clear() {
+    let gone: Vec<_> = blocks().extract_if(.., |_, block| !block.pooled).collect();
+    gone.into_iter().for_each(|(address, block)| free(address, block));
 }
 
 /// Work that copies bytes; the ranges may overlap.
@@ -72,6 +86,7 @@ pub(crate) fn copying(to: Address, from: *const c_void, bytes: usize) -> Result<
             // SAFETY: the caller of the C function promised that both addresses are valid for as many bytes until the stream gets here.
             unsafe { std::ptr::copy(from, to, bytes) };
         }
+        Ok(())
     }))
 }
 
@@ -89,17 +104,18 @@ fn filling(to: Address, value: i32, bytes: usize) -> Result<Work, Error> {
             // SAFETY: the caller of the C function promised that the address is valid for as many bytes until the stream gets here.
             unsafe { std::ptr::write_bytes(std::ptr::with_exposed_provenance_mut::<u8>(to), value as u8, bytes) };
         }
+        Ok(())
     }))
 }
 
 /// Runs work now, after waiting for all streams.
 fn now(work: Result<Work, Error>) -> Error {
-    guard(|| {
-        let work = work?;
-        settle_all();
-        work();
-        Ok(())
-    })
+    guard(|| submit(0, work?))
+}
+
+/// The work of copying in a direction that `cudaMemcpyKind` has.
+fn directed(to: Address, from: *const c_void, bytes: usize, kind: i32) -> Result<Work, Error> {
+    if (0..=4).contains(&kind) { copying(to, from, bytes) } else { Err(Error::INVALID_DIRECTION) }
 }
 
 /// Submits work to a stream.
@@ -110,31 +126,31 @@ fn on(stream: Address, work: Result<Work, Error>) -> Error {
 /// `cudaMalloc`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaMalloc(place: Out<'_, Address>, bytes: usize) -> Error {
-    allocate(place, bytes)
+    allocate(place, bytes, false)
 }
 
 /// `cudaMallocManaged`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaMallocManaged(place: Out<'_, Address>, bytes: usize, _flags: u32) -> Error {
-    allocate(place, bytes)
+    allocate(place, bytes, false)
 }
 
 /// `cudaMallocHost`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaMallocHost(place: Out<'_, Address>, bytes: usize) -> Error {
-    allocate(place, bytes)
+    allocate(place, bytes, false)
 }
 
 /// `cudaHostAlloc`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaHostAlloc(place: Out<'_, Address>, bytes: usize, _flags: u32) -> Error {
-    allocate(place, bytes)
+    allocate(place, bytes, false)
 }
 
 /// `cudaMallocAsync`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaMallocAsync(place: Out<'_, Address>, bytes: usize, _stream: Address) -> Error {
-    allocate(place, bytes)
+    allocate(place, bytes, true)
 }
 
 /// `cudaFree`.
@@ -161,14 +177,14 @@ pub extern "C" fn cudaFreeAsync(block: Address, stream: Address) -> Error {
 
 /// `cudaMemcpy`, whatever the direction.
 #[unsafe(no_mangle)]
-pub extern "C" fn cudaMemcpy(to: Address, from: *const c_void, bytes: usize, _kind: i32) -> Error {
-    now(copying(to, from, bytes))
+pub extern "C" fn cudaMemcpy(to: Address, from: *const c_void, bytes: usize, kind: i32) -> Error {
+    now(directed(to, from, bytes, kind))
 }
 
 /// `cudaMemcpyAsync`.
 #[unsafe(no_mangle)]
-pub extern "C" fn cudaMemcpyAsync(to: Address, from: *const c_void, bytes: usize, _kind: i32, stream: Address) -> Error {
-    on(stream, copying(to, from, bytes))
+pub extern "C" fn cudaMemcpyAsync(to: Address, from: *const c_void, bytes: usize, kind: i32, stream: Address) -> Error {
+    on(stream, directed(to, from, bytes, kind))
 }
 
 /// `cudaMemset`.
@@ -198,7 +214,7 @@ pub struct PointerAttributes {
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaPointerGetAttributes(attributes: Out<'_, PointerAttributes>, at: Address) -> Error {
     guard(|| {
-        let inside = blocks().range(..=at.addr()).next_back().is_some_and(|(start, bytes)| at.addr() < start + bytes);
+        let inside = blocks().range(..=at.addr()).next_back().is_some_and(|(start, block)| at.addr() < start + block.layout.size());
         let (kind, device) = if inside { (3, 0) } else { (0, -2) };
         let device_pointer = if inside { at } else { std::ptr::null_mut() };
         attributes.set(PointerAttributes { kind, device, device_pointer, host_pointer: at, reserved: [0; 8] })
@@ -210,7 +226,7 @@ pub extern "C" fn cudaPointerGetAttributes(attributes: Out<'_, PointerAttributes
 pub extern "C" fn cudaMemGetInfo(free: Out<'_, usize>, total: Out<'_, usize>) -> Error {
     guard(|| {
         const ALL: usize = 1 << 40;
-        let used: usize = blocks().values().sum();
+        let used: usize = blocks().values().map(|block| block.layout.size()).sum();
         free.set(ALL.saturating_sub(used))?;
         total.set(ALL)
     })

@@ -55,10 +55,22 @@ fn event(number: Address) -> Result<Event, Error> {
     lock(&EVENTS).get(&number.addr()).cloned().ok_or(Error::INVALID_RESOURCE_HANDLE)
 }
 
-fn create(stream: Out<'_, Address>) -> Error {
+/// Destroys all events.
+pub(crate) fn clear() {
+    let gone = std::mem::take(&mut *lock(&EVENTS));
+    drop(gone);
+}
+
+/// `cudaStreamNonBlocking`.
+const NON_BLOCKING: u32 = 1;
+
+fn create(stream: Out<'_, Address>, flags: u32) -> Error {
     guard(|| {
+        if flags > NON_BLOCKING {
+            return Err(Error::INVALID_VALUE);
+        }
         let made = number();
-        Stream::create(made.addr())?;
+        Stream::create(made.addr(), flags != NON_BLOCKING)?;
         stream.set(made)
     })
 }
@@ -66,19 +78,19 @@ fn create(stream: Out<'_, Address>) -> Error {
 /// `cudaStreamCreate`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaStreamCreate(stream: Out<'_, Address>) -> Error {
-    create(stream)
+    create(stream, 0)
 }
 
 /// `cudaStreamCreateWithFlags`.
 #[unsafe(no_mangle)]
-pub extern "C" fn cudaStreamCreateWithFlags(stream: Out<'_, Address>, _flags: u32) -> Error {
-    create(stream)
+pub extern "C" fn cudaStreamCreateWithFlags(stream: Out<'_, Address>, flags: u32) -> Error {
+    create(stream, flags)
 }
 
 /// `cudaStreamCreateWithPriority`.
 #[unsafe(no_mangle)]
-pub extern "C" fn cudaStreamCreateWithPriority(stream: Out<'_, Address>, _flags: u32, _priority: i32) -> Error {
-    create(stream)
+pub extern "C" fn cudaStreamCreateWithPriority(stream: Out<'_, Address>, flags: u32, _priority: i32) -> Error {
+    create(stream, flags)
 }
 
 /// `cudaStreamDestroy`: submitted work still runs.
@@ -92,10 +104,7 @@ pub extern "C" fn cudaStreamDestroy(stream: Address) -> Error {
 pub extern "C" fn cudaStreamSynchronize(stream: Address) -> Error {
     guard(|| match Stream::find(stream.addr())? {
         Some(stream) => stream.settle(),
-        None => {
-            settle_all();
-            Ok(())
-        }
+        None => settle_all(),
     })
 }
 
@@ -103,7 +112,7 @@ pub extern "C" fn cudaStreamSynchronize(stream: Address) -> Error {
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaStreamQuery(stream: Address) -> Error {
     guard(|| match Stream::find(stream.addr())? {
-        Some(stream) if !stream.is_done() => Err(Error::NOT_READY),
+        Some(stream) if !stream.is_done()? => Err(Error::NOT_READY),
         _ => Ok(()),
     })
 }
@@ -117,7 +126,13 @@ pub extern "C" fn cudaStreamWaitEvent(stream: Address, event: Address, _flags: u
             // A stream that waits for an event of a captured stream joins the capture. The order of submission respects all dependencies.
             (Some(stream), Some(capture), _) => stream.join(capture),
             (None, Some(_), _) => return Err(Error::STREAM_CAPTURE_UNSUPPORTED),
-            (_, None, Some(point)) => submit(stream.addr(), Arc::new(move || point.wait()))?,
+            (_, None, Some(point)) => {
+                let waits = move || {
+                    point.wait();
+                    Ok(())
+                };
+                submit(stream.addr(), Arc::new(waits))?;
+            }
             (_, None, None) => {}
         }
         Ok(())
@@ -129,7 +144,11 @@ pub extern "C" fn cudaStreamWaitEvent(stream: Address, event: Address, _flags: u
 pub extern "C" fn cudaLaunchHostFunc(stream: Address, function: Option<extern "C" fn(Address)>, data: Address) -> Error {
     guard(|| {
         let (function, data) = (function.ok_or(Error::INVALID_VALUE)?, data.expose_provenance());
-        submit(stream.addr(), Arc::new(move || function(std::ptr::with_exposed_provenance_mut(data))))
+        let call = move || {
+            function(std::ptr::with_exposed_provenance_mut(data));
+            Ok(())
+        };
+        submit(stream.addr(), Arc::new(call))
     })
 }
 
@@ -167,7 +186,11 @@ pub extern "C" fn cudaEventRecord(event: Address, stream: Address) -> Error {
         let point = Arc::<Point>::default();
         let capture = Stream::find(stream.addr())?.and_then(|s| s.capture());
         let reached = point.clone();
-        submit(stream.addr(), Arc::new(move || reached.reach()))?;
+        let reach = move || {
+            reached.reach();
+            Ok(())
+        };
+        submit(stream.addr(), Arc::new(reach))?;
         lock(&EVENTS).insert(event.addr(), Event { point: Some(point), capture });
         Ok(())
     })
@@ -188,8 +211,9 @@ pub extern "C" fn cudaEventSynchronize(event: Address) -> Error {
 /// `cudaEventQuery`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaEventQuery(event: Address) -> Error {
-    guard(|| match self::event(event)?.point {
-        Some(point) if point.time().is_none() => Err(Error::NOT_READY),
+    guard(|| match self::event(event)? {
+        Event { capture: Some(_), point: Some(point) } if point.time().is_none() => Err(Error::STREAM_CAPTURE_UNSUPPORTED),
+        Event { point: Some(point), .. } if point.time().is_none() => Err(Error::NOT_READY),
         _ => Ok(()),
     })
 }

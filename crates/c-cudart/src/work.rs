@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// An operation that runs once, or at every launch of a graph.
-pub(crate) type Work = Arc<dyn Fn() + Send + Sync>;
+pub(crate) type Work = Arc<dyn Fn() -> Result<(), Error> + Send + Sync>;
 
 /// Environment variable that gives streams threads.
 const VARIABLE: &str = "OXIDNN_CUDART_ASYNC";
@@ -26,6 +26,8 @@ pub(crate) struct Stream {
     capture: Mutex<Option<Arc<Capture>>>,
     line: Arc<Line>,
     has_thread: bool,
+    /// The null stream waits for it, and it for the null stream.
+    blocking: bool,
 }
 
 /// The queue of a stream's thread.
@@ -40,6 +42,8 @@ struct State {
     waiting: VecDeque<Work>,
     given: u64,
     done: u64,
+    /// The first error since the last wait.
+    failed: Option<Error>,
     ends: bool,
 }
 
@@ -66,10 +70,11 @@ impl Line {
             match state.waiting.pop_front() {
                 Some(work) => {
                     drop(state);
-                    // A panic has printed its message; the work counts as done.
-                    let _ = catch_unwind(AssertUnwindSafe(|| work()));
+                    // A panic has printed its message.
+                    let result = catch_unwind(AssertUnwindSafe(|| work())).unwrap_or(Err(Error::UNKNOWN));
                     drop(work);
                     state = lock(&self.state);
+                    state.failed = state.failed.or(result.err());
                     state.done += 1;
                     self.changed.notify_all();
                 }
@@ -79,22 +84,29 @@ impl Line {
         }
     }
 
-    /// Waits for the work submitted so far.
-    fn settle(&self) {
+    /// Waits for the work submitted so far; the first error of what was done since the last wait.
+    fn settle(&self) -> Result<(), Error> {
         let mut state = lock(&self.state);
         let last = state.given;
         while state.done < last {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+        state.failed.take().map_or(Ok(()), Err)
+    }
+
+    /// Ends the thread after the work submitted so far.
+    fn end(&self) {
+        lock(&self.state).ends = true;
+        self.changed.notify_all();
     }
 }
 
 impl Stream {
-    /// Registers a new stream under the handle `number`.
+    /// Registers a new stream under the handle `number`; if `blocking`, the null stream waits for it.
     ///
     /// # Errors
     /// `cudaErrorMemoryAllocation` if its thread cannot be started.
-    pub(crate) fn create(number: usize) -> Result<(), Error> {
+    pub(crate) fn create(number: usize, blocking: bool) -> Result<(), Error> {
         static THREADS: LazyLock<bool> = LazyLock::new(|| std::env::var(VARIABLE).is_ok_and(|v| v != "0" && !v.is_empty()));
         let line = Arc::<Line>::default();
         if *THREADS {
@@ -102,7 +114,7 @@ impl Stream {
             let started = std::thread::Builder::new().name("oxidnn-cudart".into()).spawn(move || served.serve());
             started.map_err(|_| Error::MEMORY_ALLOCATION)?;
         }
-        lock(&STREAMS).insert(number, Arc::new(Stream { capture: Mutex::new(None), line, has_thread: *THREADS }));
+        lock(&STREAMS).insert(number, Arc::new(Stream { capture: Mutex::new(None), line, has_thread: *THREADS, blocking }));
         Ok(())
     }
 
@@ -112,8 +124,7 @@ impl Stream {
     /// `cudaErrorInvalidResourceHandle` if there is no such stream.
     pub(crate) fn destroy(number: usize) -> Result<(), Error> {
         let stream = lock(&STREAMS).remove(&number).ok_or(Error::INVALID_RESOURCE_HANDLE)?;
-        lock(&stream.line.state).ends = true;
-        stream.line.changed.notify_all();
+        stream.line.end();
         Ok(())
     }
 
@@ -146,49 +157,82 @@ impl Stream {
     /// Waits for its work.
     ///
     /// # Errors
-    /// `cudaErrorStreamCaptureUnsupported` while it is captured.
+    /// `cudaErrorStreamCaptureUnsupported` while it is captured; the first error of its work.
     pub(crate) fn settle(&self) -> Result<(), Error> {
         if self.capture().is_some() {
             return Err(Error::STREAM_CAPTURE_UNSUPPORTED);
         }
-        self.line.settle();
-        Ok(())
+        self.line.settle()
     }
 
     /// Whether its work is done.
-    pub(crate) fn is_done(&self) -> bool {
+    ///
+    /// # Errors
+    /// `cudaErrorStreamCaptureUnsupported` while it is captured.
+    pub(crate) fn is_done(&self) -> Result<bool, Error> {
+        if self.capture().is_some() {
+            return Err(Error::STREAM_CAPTURE_UNSUPPORTED);
+        }
         let state = lock(&self.line.state);
-        state.done == state.given
+        Ok(state.done == state.given)
     }
 
-    fn give(&self, work: Work) {
+    fn give(&self, work: Work) -> Result<(), Error> {
         match self.capture() {
             Some(capture) => lock(&capture.work).push(work),
             None if self.has_thread => self.line.push(work),
-            None => work(),
+            None => return work(),
         }
+        Ok(())
     }
 }
+
+/// The handle `cudaStreamPerThread`.
+const PER_THREAD: usize = 2;
 
 /// Submits `work` to the stream of a handle.
 ///
 /// # Errors
-/// `cudaErrorInvalidResourceHandle` if there is no such stream.
+/// `cudaErrorInvalidResourceHandle` if there is no such stream; `cudaErrorStreamCaptureImplicit` for the null stream while one is captured that it waits
+/// for; the error of work that is done at once.
 pub(crate) fn submit(number: usize, work: Work) -> Result<(), Error> {
     match Stream::find(number)? {
         Some(stream) => stream.give(work),
+        None if disturbs_capture(number) => Err(Error::STREAM_CAPTURE_IMPLICIT),
         None => {
-            settle_all();
-            work();
+            let before = settle_all();
+            work().and(before)
         }
     }
-    Ok(())
+}
+
+/// Whether work of a predefined stream would wait for one that is being captured.
+pub(crate) fn disturbs_capture(number: usize) -> bool {
+    number != PER_THREAD && all().iter().any(|s| s.blocking && s.capture().is_some())
+}
+
+fn all() -> Vec<Arc<Stream>> {
+    lock(&STREAMS).values().cloned().collect()
+}
+
+/// Whether a stream is being captured.
+pub(crate) fn is_any_captured() -> bool {
+    all().iter().any(|stream| stream.capture().is_some())
 }
 
 /// Waits for the work of all streams.
-pub(crate) fn settle_all() {
-    let all: Vec<Arc<Stream>> = lock(&STREAMS).values().filter(|stream| stream.has_thread).cloned().collect();
-    all.iter().for_each(|stream| stream.line.settle());
+///
+/// # Errors
+/// The first error of that work.
+pub(crate) fn settle_all() -> Result<(), Error> {
+    let results: Vec<_> = all().iter().filter(|stream| stream.has_thread).map(|stream| stream.line.settle()).collect();
+    results.into_iter().collect()
+}
+
+/// Destroys all streams.
+pub(crate) fn end_all() {
+    let gone = std::mem::take(&mut *lock(&STREAMS));
+    gone.values().for_each(|stream| stream.line.end());
 }
 
 /// Ends the capture of the stream of a handle, for all streams that joined it, and returns the work.
@@ -198,8 +242,7 @@ pub(crate) fn settle_all() {
 pub(crate) fn end_capture(number: usize) -> Result<Vec<Work>, Error> {
     let stream = Stream::find(number)?.ok_or(Error::INVALID_VALUE)?;
     let capture = stream.capture().ok_or(Error::INVALID_VALUE)?;
-    let all: Vec<Arc<Stream>> = lock(&STREAMS).values().cloned().collect();
-    for other in all {
+    for other in all() {
         let mut joined = lock(&other.capture);
         if joined.as_ref().is_some_and(|c| Arc::ptr_eq(c, &capture)) {
             *joined = None;

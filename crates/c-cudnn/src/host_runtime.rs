@@ -29,7 +29,7 @@ struct Deferred(Box<dyn Fn() -> Result<(), Failure> + Send + Sync>);
 
 impl Owned for Deferred {}
 
-type Run = extern "C" fn(In<'_, Deferred>);
+type Run = extern "C" fn(In<'_, Deferred>) -> i32;
 type End = extern "C" fn(pointers::Handle<Deferred>);
 type Give = extern "C" fn(Data, Run, End, Data) -> i32;
 type Ask = extern "C" fn(Data) -> i32;
@@ -107,12 +107,14 @@ pub(crate) fn is_there() -> bool {
     runtime().is_some()
 }
 
-/// Runs the work, and reports failures to the logging callback, because the call has returned.
-extern "C" fn run(work: In<'_, Deferred>) {
+/// Runs the work, and reports failures to the logging callback and the runtime, because the call has returned.
+extern "C" fn run(work: In<'_, Deferred>) -> i32 {
     let result = work.get("work").and_then(|work| crate::status::caught(|| (work.0)()));
     if let Err(failure) = result {
         logging::failed("work of a stream", failure.status, &format!("{}: {}", failure.status.name(), failure.message));
+        return failure.status.0;
     }
+    0
 }
 
 extern "C" fn end(work: pointers::Handle<Deferred>) {

@@ -12,6 +12,8 @@ fn programs_of_cudnn_frontend_compute_right() {
     };
     program.passes(None).unwrap_or_else(|what| panic!("{what}"));
     // Again, with a thread per stream.
-    let output = program.run(Some("streams")).env("OXIDNN_CUDART_ASYNC", "1").output().expect("the program starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    for area in ["streams", "device"] {
+        let output = program.run(Some(area)).env("OXIDNN_CUDART_ASYNC", "1").output().expect("the program starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
 }

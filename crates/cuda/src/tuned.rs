@@ -43,8 +43,7 @@ impl Tuned {
     /// The shapes that the store has for a GPU model; none without a store.
     pub(crate) fn of(gpu: &str) -> Tuned {
         let key = format!("tuned\0{}\0{gpu}", env!("CARGO_PKG_VERSION")).into_bytes();
-        let kept = compile::store().and_then(|store| store.get(&key)).unwrap_or_default();
-        let chosen = String::from_utf8_lossy(&kept).lines().filter_map(read).collect();
+        let chosen = compile::store().map(|store| kept(&store, &key)).unwrap_or_default();
         Tuned { key, state: Mutex::new(State { chosen, asked: None }) }
     }
 
@@ -73,17 +72,27 @@ impl Tuned {
         }
     }
 
-    /// Saves all choices to the store.
+    /// Saves all choices to the store, beside those that other processes have saved since.
     ///
     /// # Errors
     /// [`CudaError::Store`] if there is none, or it cannot be written.
     pub fn save(&self) -> Result<(), CudaError> {
-        let mut lines: Vec<String> = fork::lock(&self.state).chosen.iter().map(|(request, shape)| written(request, shape)).collect();
-        lines.sort_unstable();
-        let put = |store: Store| store.put(&self.key, lines.concat().as_bytes()).map_err(|e| e.to_string());
+        let put = |store: Store| {
+            let mut all = kept(&store, &self.key);
+            all.extend(&fork::lock(&self.state).chosen);
+            let mut lines: Vec<String> = all.iter().map(|(request, shape)| written(request, shape)).collect();
+            lines.sort_unstable();
+            store.put(&self.key, lines.concat().as_bytes()).map_err(|e| e.to_string())
+        };
         let none = || Err("there is no kernel store: no cache directory, or the knob KERNEL_STORE is 0".into());
         compile::store().map_or_else(none, put).map_err(|why| CudaError::Store { why })
     }
+}
+
+/// The choices that the store has.
+fn kept(store: &Store, key: &[u8]) -> HashMap<Request, Shape> {
+    let kept = store.get(key).unwrap_or_default();
+    String::from_utf8_lossy(&kept).lines().filter_map(read).collect()
 }
 
 /// Serialises a choice as a line of numbers.

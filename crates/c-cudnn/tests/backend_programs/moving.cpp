@@ -35,8 +35,59 @@ void moving(cudnnHandle_t handle) {
     run(handle, "concat", {&c}, {{6, a.data()}, {7, b.data()}, {8, joined.data()}}, [&](const std::string &what) { close_to(what, joined, rj, 0); });
 }
 
+// The number that an E4M3 code stands for.
+static double e4m3(int code) {
+    int exponent = code >> 3 & 15, fraction = code & 7;
+    return exponent ? std::ldexp(8 + fraction, exponent - 10) : std::ldexp(fraction, -9);
+}
+
+// Scales of blocks are rounded up, so that no value is clamped: by type of the values, its largest value, and the type of the scales.
+static void rounded_scales(cudnnHandle_t handle) {
+    struct {
+        cudnnDataType_t values, scales;
+        double top;
+        int64_t size;
+    } kinds[] = {{CUDNN_DATA_FP8_E4M3, CUDNN_DATA_FP8_E8M0, 448, 32}, {CUDNN_DATA_FP8_E5M2, CUDNN_DATA_FP8_E8M0, 57344, 32}, {CUDNN_DATA_FP4_E2M1, CUDNN_DATA_FP8_E4M3, 6, 16}};
+    for (auto &kind : kinds) {
+        const int blocks = 160;
+        Ints d = {1, 1, blocks * kind.size}, sd = {1, 1, blocks};
+        Floats x(blocks * kind.size);
+        std::vector<int> expected(blocks);
+        for (int b = 0; b < blocks; b++) {
+            // Zeros; the exact multiples of the largest value; a little more; others.
+            double scale = kind.scales == CUDNN_DATA_FP8_E8M0 ? std::ldexp(1, b % 40 - 20) : e4m3(b % 126 + 1), random = 0.5 + numbers(1, (unsigned)b)[0] / 8;
+            float largest = (float)(b % 4 == 0 ? 0 : b % 4 == 1 ? kind.top * scale : b % 4 == 2 ? kind.top * scale * 1.001 : kind.top * scale * random);
+            for (int64_t i = 0; i < kind.size; i++) x[b * kind.size + i] = largest * (i == 3 ? -1.0f : i == 5 ? 0.3f : 0.0f);
+            if (kind.scales == CUDNN_DATA_FP8_E8M0) {
+                expected[b] = 0;
+                while (std::ldexp(kind.top, expected[b] - 127) < largest) expected[b]++;
+            } else {
+                expected[b] = 0;
+                while (kind.top * e4m3(expected[b]) < largest * (1 - 1e-6)) expected[b]++;
+                if (largest == 0) expected[b] = 7 << 3;
+            }
+        }
+        std::vector<uint8_t> q(x.size()), s(blocks, 77);
+        D tx = tensor(1, d), tq = tensor(2, d, {kind.values, false, {}, false, 0, 1}), ts = tensor(3, sd, {kind.scales, false, {}, false, 0, 1});
+        D f(CUDNN_BACKEND_OPERATION_BLOCK_SCALE_QUANTIZE_DESCRIPTOR);
+        f.with(CUDNN_ATTR_OPERATION_BLOCK_SCALE_QUANTIZE_XDESC, tx).with(CUDNN_ATTR_OPERATION_BLOCK_SCALE_QUANTIZE_YDESC, tq);
+        f.with(CUDNN_ATTR_OPERATION_BLOCK_SCALE_QUANTIZE_SCALE_DESC, ts).kind(CUDNN_ATTR_OPERATION_BLOCK_SCALE_QUANTIZE_BLOCK_SIZE, CUDNN_TYPE_INT32, (int)kind.size);
+        f.kind(CUDNN_ATTR_OPERATION_BLOCK_SCALE_QUANTIZE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT).done();
+        run(handle, "quantize", {&f}, {{1, x.data()}, {2, q.data()}, {3, s.data()}}, [&](const std::string &what) {
+            for (int b = 0; b < blocks; b++)
+                if (s[b] != expected[b])
+                    return check(false, what + ", type " + std::to_string(kind.values) + ": the scale of block " + std::to_string(b) + " is " + std::to_string(s[b]) + ", expected " + std::to_string(expected[b]));
+            for (int b = 0; b < blocks; b += 4)
+                for (int64_t i = 0; i < kind.size; i++)
+                    if (kind.size == 32 && (q[b * kind.size + i] & 127)) return check(false, what + ": zeros");
+            checks++;
+        });
+    }
+}
+
 // Quantised and dequantised: blocks of 32 8-bit values, with plain and tiled scales.
 void blocks(cudnnHandle_t handle) {
+    rounded_scales(handle);
     for (bool tiles : {false, true}) {
         Ints d = {1, 128, 128}, sd = {1, 128, 4};
         Floats x = numbers(128 * 128, 1), y(x.size(), NOTHING);
@@ -61,12 +112,12 @@ void blocks(cudnnHandle_t handle) {
             }
             checks++;
         });
-        // Each scale is the power of two that its block needs, at its place in the layout.
+        // Each scale is the least power of two that its block needs, at its place in the layout.
         for (int row = 0; row < 128; row++)
             for (int k = 0; k < 4; k++) {
                 double largest = 0;
                 for (int j = 0; j < 32; j++) largest = std::max(largest, (double)std::fabs(x[row * 128 + k * 32 + j]));
-                int at = tiles ? row % 32 * 16 + row / 32 * 4 + k : row * 4 + k, expected = (int)std::floor(std::log2(largest)) - 8 + 127;
+                int at = tiles ? row % 32 * 16 + row / 32 * 4 + k : row * 4 + k, expected = (int)std::ceil(std::log2(largest / 448)) + 127;
                 if (computes() && s[at] != expected) return check(false, std::string(tiles ? "in tiles: " : "in rows: ") + "the scale of row " + std::to_string(row) + " is " + std::to_string(s[at]) + ", expected " + std::to_string(expected));
             }
     }

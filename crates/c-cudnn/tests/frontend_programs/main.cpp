@@ -2,8 +2,11 @@
 #include "attention.hpp"
 #include "builders.hpp"
 #include "convolutions.hpp"
+#include "device.hpp"
+#include "masks.hpp"
 #include "norms.hpp"
 #include "products.hpp"
+#include "samples.hpp"
 #include "streams.hpp"
 #include "torch.hpp"
 
@@ -18,7 +21,7 @@ int main(int argc, char **argv) {
     check(cudnnCreate(&handle) == CUDNN_STATUS_SUCCESS, "cudnnCreate");
     std::map<std::string, void (*)(cudnnHandle_t)> areas = {{"convolutions", convolutions_area::convolutions}, {"products", products_area::products}, {"norms", norms_area::norms},
                                                             {"attention", attention_area::attention}, {"builders", builders_area::builders},
-                                                            {"torch", torch_area::torch}, {"streams", streams_area::streams}};
+                                                            {"torch", torch_area::torch}, {"streams", streams_area::streams}, {"device", device_area::device}, {"masks", masks_area::all}, {"samples", samples_area::samples}};
     for (auto &area : areas) {
         if (argc > 1 && area.first != argv[1]) continue;
         int before = failures;

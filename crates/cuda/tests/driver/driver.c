@@ -56,7 +56,10 @@ CALL(cuDeviceGetCount, int *count) *count = 1; END
 CALL(cuDeviceGet, int *device, int ordinal) *device = ordinal; END
 EXPORT int cuDeviceGetName(char *name, int len, int device) {
     (void)device;
-    snprintf(name, (size_t)len, "H200 of the tests: %lu %lu %lu", (unsigned long)calls, (unsigned long)launches, (unsigned long)compilations);
+    // The counters are no part of a name that kept measurements are found by.
+    const char *fixed = getenv("OXIDNN_TEST_NAME");
+    if (fixed) snprintf(name, (size_t)len, "%s", fixed);
+    else snprintf(name, (size_t)len, "H200 of the tests: %lu %lu %lu", (unsigned long)calls, (unsigned long)launches, (unsigned long)compilations);
     return SUCCESS;
 }
 CALL(cuDeviceGetUuid_v2, unsigned char *uuid, int device) (void)device; memset(uuid, 7, 16); END

@@ -5,6 +5,7 @@
 //! `CI`, where they fail.
 
 use oxidnn_cuda::driver::Context;
+use oxidnn_cuda::{CudaDevice, ops};
 use oxidnn_runtime::store::Store;
 use oxidnn_runtime::{Engine, Memory, PrimitiveDesc, Stream};
 use oxidnn_spec::text::{self, Case, Settings};
@@ -46,6 +47,9 @@ const ON_THE_DRIVER: &str = "OXIDNN_TEST_DRIVER";
 fn is_on_the_driver() -> bool {
     std::env::var_os(ON_THE_DRIVER).is_some()
 }
+
+/// Set in processes that tune.
+const TUNES: &str = "OXIDNN_TEST_TUNES";
 
 /// How long the mock driver takes to load a module, in microseconds.
 const LOAD: &str = "OXIDNN_TEST_LOAD_US";
@@ -236,6 +240,50 @@ fn installed_kernels_are_not_compiled_again() {
     assert_eq!(compiled(Some(&folder.join("other"))), Some(0), "a user with an empty one");
     assert_eq!(store.bytes(), 0, "what is installed is not kept once more");
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A product, and the grid of its launch by the plan for this device.
+fn grid(device: &CudaDevice, sizes: &str) -> [u32; 3] {
+    let case = cases(&format!("--matmul --dt=bf16 --stag=ab --wtag=ba --dtag=ab {sizes}")).remove(0);
+    let row = ops::rows(&case.problem.op).iter().find(|row| row.name == "gemm:sm90").unwrap();
+    row.plan(&case.problem, device.target()).unwrap().program().launches[0].grid
+}
+
+#[test]
+fn tiles_that_were_measured_serve_later_processes() {
+    const TEST: &str = "tiles_that_were_measured_serve_later_processes";
+    const SIZES: [&str; 2] = ["1024x1024:1024x1024", "512x512:512x512"];
+    if is_on_the_driver() {
+        // Two devices, as those of two processes that tune one product each.
+        let devices = [0, 1].map(|_| CudaDevice::new(0).unwrap());
+        println!("grids {:?}", SIZES.map(|sizes| grid(&devices[0], sizes)));
+        if std::env::var_os(TUNES).is_some() {
+            for (device, sizes) in devices.iter().zip(SIZES) {
+                let tuned = device.target().tuned.as_ref().unwrap();
+                let (model, products) = tuned.watch(device.target(), || grid(device, sizes));
+                let differs = |i: &usize| {
+                    tuned.choose(&products[0], *i);
+                    grid(device, sizes) != model
+                };
+                assert!((0..products[0].tiles()).any(|i| differs(&i)));
+                tuned.save().unwrap();
+            }
+            println!("grids {:?}", [0, 1].map(|i| grid(&devices[i], SIZES[i])));
+        }
+        return;
+    }
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("tuned-{}", std::process::id()));
+    let grids = |tunes: bool| {
+        let variables = [("OXIDNN_TEST_NAME", "an H200"), (TUNES, "1")];
+        let text = on_the_driver_with(TEST, None, Some(&cache), &variables[..1 + usize::from(tunes)])?;
+        Some(text.split("grids ").skip(1).map(|part| part.lines().next().unwrap_or("").to_owned()).collect::<Vec<_>>())
+    };
+    let Some(before) = grids(false) else { return };
+    let tuned = grids(true).unwrap();
+    assert_eq!((&tuned[0], tuned.len()), (&before[0], 2));
+    let after = grids(false).unwrap();
+    assert!(after[0] == tuned[1] && after[0] != before[0], "{before:?} {tuned:?} {after:?}");
+    std::fs::remove_dir_all(&cache).unwrap();
 }
 
 /// Products whose kernels are in one file.

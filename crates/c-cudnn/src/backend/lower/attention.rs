@@ -53,6 +53,13 @@ impl Lowering<'_> {
         let length = self.real(length)?;
         self.two(BinaryAlg::Lt, &ramp, &length)
     }
+
+    /// Rows with zeros in place of those beyond the lengths of their sequences, whose memory may hold anything.
+    fn within(&mut self, rows: &Val, length: Option<&Val>) -> Result<Val, Failure> {
+        let Some(length) = length.filter(|_| rows.rank() == 4) else { return Ok(rows.clone()) };
+        let inside = self.inside(2, rows.dims()[2], length)?;
+        self.select_or(&inside, rows, 0.0)
+    }
 }
 
 /// Writes the softmax statistics that the operation has as outputs: maxima, sums, log-sum-exp.
@@ -197,6 +204,7 @@ pub(super) fn forward(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> 
     scores = changed(l, op, scores)?;
     let lengths = [l.maybe(op, CUDNN_ATTR_OPERATION_SDPA_FWD_SEQ_LEN_QDESC)?, l.maybe(op, CUDNN_ATTR_OPERATION_SDPA_FWD_SEQ_LEN_KVDESC)?];
     scores = padded(l, &scores, &lengths)?;
+    let v = l.within(&v, lengths[1].as_ref())?;
     let described = op.object(CUDNN_ATTR_OPERATION_SDPA_FWD_SOFTMAX_DESC).cloned();
     let log2 = described.as_ref().is_some_and(|s| s.flag(CUDNN_ATTR_OPERATION_SOFTMAX_STATS_LOG2));
     let sink = match &described {
@@ -312,6 +320,10 @@ pub(super) fn backward(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure>
     let (o, dout) = (l.read(op, CUDNN_ATTR_OPERATION_SDPA_BWD_ODESC)?, l.read(op, CUDNN_ATTR_OPERATION_SDPA_BWD_DODDESC)?);
     let stats = l.read(op, CUDNN_ATTR_OPERATION_SDPA_BWD_STATSDESC)?;
     let scale = l.maybe(op, CUDNN_ATTR_OPERATION_SDPA_BWD_SCALEDESC)?;
+    let lengths = [l.maybe(op, CUDNN_ATTR_OPERATION_SDPA_BWD_SEQ_LEN_QDESC)?, l.maybe(op, CUDNN_ATTR_OPERATION_SDPA_BWD_SEQ_LEN_KVDESC)?];
+    let [queries, keys] = lengths.each_ref().map(Option::as_ref);
+    let (q, o, dout, stats) = (l.within(&q, queries)?, l.within(&o, queries)?, l.within(&dout, queries)?, l.within(&stats, queries)?);
+    let (k, v) = (l.within(&k, keys)?, l.within(&v, keys)?);
     if [&q, &k, &v, &o, &dout].iter().any(|t| t.rank() != 4) {
         return Err(misfit("SDPA", q.dims(), "four dimensions"));
     }
@@ -321,7 +333,6 @@ pub(super) fn backward(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure>
     if let Some(scale) = &scale {
         scores = l.mul(&scores, scale)?;
     }
-    let lengths = [l.maybe(op, CUDNN_ATTR_OPERATION_SDPA_BWD_SEQ_LEN_QDESC)?, l.maybe(op, CUDNN_ATTR_OPERATION_SDPA_BWD_SEQ_LEN_KVDESC)?];
     scores = padded(l, &scores, &lengths)?;
     // Fully masked rows have no statistics to subtract.
     let stats = l.with_number(BinaryAlg::Max, &stats, f64::from(f32::MIN))?;

@@ -114,29 +114,43 @@ fn flat(scale: &Val) -> [i64; 3] {
     [d[0], d[1] * d[2] * d[3], d[4] * d[5]]
 }
 
-/// Largest finite values of narrow types, and the largest powers of two that do not exceed them.
-const LARGEST: [(DataType, f64, f64); 4] =
-    [(DataType::F8E4m3, 448.0, 256.0), (DataType::F8E5m2, 57344.0, 32768.0), (DataType::F4E2m1, 6.0, 4.0), (DataType::S8, 127.0, 64.0)];
+/// Largest finite values of narrow types.
+const LARGEST: [(DataType, f64); 4] =
+    [(DataType::F8E4m3, 448.0), (DataType::F8E5m2, 57344.0), (DataType::F4E2m1, 6.0), (DataType::S8, 127.0)];
 
-/// The row of a type.
-fn known(dtype: DataType) -> Result<(DataType, f64, f64), Failure> {
-    LARGEST.iter().find(|r| r.0 == dtype).copied().ok_or_else(|| unsupported(format_args!("scales of blocks of {dtype}")))
+/// The largest value of a type of blocks.
+fn top(dtype: DataType) -> Result<f64, Failure> {
+    LARGEST.iter().find(|r| r.0 == dtype).map(|r| r.1).ok_or_else(|| unsupported(format_args!("scales of blocks of {dtype}")))
 }
 
-/// The scales of blocks with these largest magnitudes: the magnitude (for `E8m0` scales rounded to a power of two) over the largest value of `dtype`
-/// (for `E8m0` its largest power of two). Except for `E8m0`, blocks of zeros get the scale 1.
-fn scales(l: &mut Lowering<'_>, largest: &Val, dtype: DataType, scale: DataType) -> Result<Val, Failure> {
-    let (_, top, power) = known(dtype)?;
-    if scale == DataType::E8m0 {
-        let rounded = l.cast(largest, scale)?;
-        let rounded = l.real(&rounded)?;
-        let quotient = l.scaled(&rounded, 1.0 / power)?;
-        return l.cast(&quotient, scale);
+/// A linear function whose values are rounded to the next larger number of a narrow type of scales: E8M0 drops the mantissa, E4M3 rounds to nearest, and
+/// its numbers are 8 to 15 units of at least 2^-9, the smallest 0 to 7 of these.
+fn next(scale: DataType) -> Option<[f32; 2]> {
+    match scale {
+        DataType::E8m0 => Some([2.0, 0.0]),
+        DataType::F8E4m3 => Some([1.0626, 0.51 / 512.0]),
+        _ => None,
     }
-    let some = l.with_number(BinaryAlg::Ne, largest, 0.0)?;
-    let quotient = l.scaled(largest, 1.0 / top)?;
-    let quotient = l.select_or(&some, &quotient, 1.0)?;
-    l.cast(&quotient, scale)
+}
+
+/// The scales of blocks with these largest magnitudes: the magnitude over the largest value of `dtype`, rounded up. Blocks of zeros get the smallest scale,
+/// or 1 where that is zero.
+fn scales(l: &mut Lowering<'_>, largest: &Val, dtype: DataType, scale: DataType) -> Result<Val, Failure> {
+    let mut exact = l.with_number(BinaryAlg::Div, largest, top(dtype)?)?;
+    if scale != DataType::E8m0 {
+        let some = l.with_number(BinaryAlg::Ne, largest, 0.0)?;
+        exact = l.select_or(&some, &exact, 1.0)?;
+    }
+    let Some(next) = next(scale) else { return l.cast(&exact, scale) };
+    if scale == DataType::F8E4m3 {
+        exact = l.with_number(BinaryAlg::Min, &exact, top(scale)?)?;
+    }
+    let made = l.cast(&exact, scale)?;
+    let made = l.real(&made)?;
+    let above = l.one(EltwiseAlg::Linear, next, &made)?;
+    let below = l.two(BinaryAlg::Lt, &made, &exact)?;
+    let made = l.select(&below, &above, &made)?;
+    l.cast(&made, scale)
 }
 
 pub(super) fn quantize(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
@@ -164,8 +178,8 @@ pub(super) fn quantize(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure>
     let made = scales(l, &largest, y.dtype(), scale.dtype())?;
     let divisor = l.real(&made)?;
     let small = l.div(&x, &divisor)?;
-    // The scale may be rounded down to a power of two: then the largest value is clamped.
-    let (_, top, _) = known(y.dtype())?;
+    // A block may need a larger scale than there is.
+    let top = top(y.dtype())?;
     let small = l.with_number(BinaryAlg::Min, &small, top)?;
     let small = l.with_number(BinaryAlg::Max, &small, -top)?;
     let small = l.reshaped(&small, y.dims())?;

@@ -112,7 +112,9 @@ void profiling(const engine &gpu) {
     OK(dnnl_query_profiling_data(s.get(), dnnl_profiling_data_kind_time, &count, times));
     for (uint64_t t : times)
         CHECK(t > 0 && t < 1000000000);
-    INVALID(dnnl_query_profiling_data(s.get(), dnnl_profiling_data_kind_undef, &count, nullptr));
+    INVALID(dnnl_query_profiling_data(s.get(), dnnl_profiling_data_kind_undef, &count, times));
+    OK(dnnl_query_profiling_data(s.get(), dnnl_profiling_data_kind_undef, &count, nullptr));
+    EQUAL(count, 3);
     OK(dnnl_reset_profiling(s.get()));
     OK(dnnl_query_profiling_data(s.get(), dnnl_profiling_data_kind_time, &count, nullptr));
     EQUAL(count, 0);
