@@ -147,13 +147,25 @@ impl Runs<'_> {
         if distance == pitch && len == pitch {
             return b.read(start, to);
         }
-        let places = (start..).step_by(distance.max(1)).zip(to.chunks_exact_mut(pitch));
-        match len {
-            // Constant lengths are a load and a store each.
-            16 => places.for_each(|(at, to)| to[..16].copy_from_slice(&b.part(at, 16).get::<[u8; 16]>(0))),
-            32 => places.for_each(|(at, to)| to[..32].copy_from_slice(&b.part(at, 32).get::<[u8; 32]>(0))),
-            64 => places.for_each(|(at, to)| to[..64].copy_from_slice(&b.part(at, 64).get::<[u8; 64]>(0))),
-            _ => places.for_each(|(at, to)| b.read(at, &mut to[..len])),
+        // Constant lengths are a load and a store each.
+        match len.next_power_of_two() {
+            ..=4 if pitch >= 4 => self.read_by::<4>(to, pitch),
+            ..=8 if pitch >= 8 => self.read_by::<8>(to, pitch),
+            16 if pitch >= 16 => self.read_by::<16>(to, pitch),
+            32 if pitch >= 32 => self.read_by::<32>(to, pitch),
+            _ => self.read_by::<64>(to, pitch),
+        }
+    }
+
+    /// The same by `N` bytes, of which those behind a run are its neighbours, and meet columns that nothing reads.
+    fn read_by<const N: usize>(&self, to: &mut [u8], pitch: usize) {
+        let Runs { b, start, distance, len } = *self;
+        for (at, to) in (start..).step_by(distance.max(1)).zip(to.chunks_exact_mut(pitch)) {
+            if len <= N && N <= pitch && at + N <= b.len() {
+                b.read(at, &mut to[..N]);
+            } else {
+                b.read(at, &mut to[..len]);
+            }
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use super::call::{Column, On};
 use super::weights::Lie;
-use super::{Operands, Product, REREAD, Set, Shared};
+use super::{MAX_ROWS, Operands, Product, REREAD, Set, Shared};
 use crate::kernels::convert::Elements;
+use crate::kernels::multiversion::Body;
 use oxidnn_jit::kernels::unpack::Stored;
 use oxidnn_spec::DataType;
 
@@ -71,7 +72,7 @@ impl Product {
     pub(super) fn rows(&self, set: &Set, shared: &Shared<'_>, on: On<'_>, block: WeightBlock, to: RawSums<'_>) {
         let RawSums { raw, sums, step } = to;
         let Some(size) = self.request.grouped.filter(|g| g.scale.is_some()).map(|g| g.size) else {
-            self.lines(set, on, block, RawSums { raw, sums: &mut *sums, step });
+            self.lines(set, (shared, on), block, RawSums { raw, sums: &mut *sums, step });
             return self.subtract_zeros(shared, on, block, (sums, step));
         };
         let rows = self.request.rows;
@@ -80,7 +81,7 @@ impl Product {
         for from in (0..block.depth).step_by(size) {
             let group = WeightBlock { start: block.start + from, depth: size, ..block };
             let on = On { a: &on.a[from * rows..], ..on };
-            self.lines(set, on, group, RawSums { raw: &mut *raw, sums: &mut *part, step: self.cut.block });
+            self.lines(set, (shared, on), group, RawSums { raw: &mut *raw, sums: &mut *part, step: self.cut.block });
             self.scale(shared, on, group, RawSums { raw: &mut *part, sums: &mut *sums, step });
         }
         self.subtract_zeros(shared, on, block, (sums, step));
@@ -126,7 +127,7 @@ impl Product {
     }
 
     /// Rows of weights: the kernel's sums are by vectors and parts, and are reordered to rows at the end.
-    fn lines(&self, set: &Set, on: On<'_>, block: WeightBlock, to: RawSums<'_>) {
+    fn lines(&self, set: &Set, (shared, on): (&Shared<'_>, On<'_>), block: WeightBlock, to: RawSums<'_>) {
         let Lie::Rows { distance } = self.request.weights.lie else { return };
         let (WeightBlock { first, columns, start, depth }, RawSums { raw, sums, step }) = (block, to);
         let (lanes, in_word, rows) = (self.lanes(), self.decode.in_lane(), self.request.rows);
@@ -152,13 +153,32 @@ impl Product {
             return sums[..columns].copy_from_slice(&raw[..columns]);
         }
         for (row, sums) in sums.chunks_mut(step).take(rows).enumerate() {
-            for (vector, sums) in sums[..columns].chunks_mut(lanes * in_word).enumerate() {
-                for part in 0..in_word {
-                    let from = &raw[((vector * in_word + part) * rows + row) * lanes..][..lanes];
-                    sums.iter_mut().skip(part).step_by(in_word).zip(from).for_each(|(s, x)| *s = *x);
-                }
+            let parts = Parts { raw: &raw[row * lanes..], part: rows * lanes, lanes, in_word, sums: &mut sums[..columns] };
+            shared.on.tail.dst().simd().run(parts);
+        }
+        if columns % in_word != 0 {
+            self.last_column((shared, on), distance, block, (sums, step));
+        }
+    }
+
+    /// The sums of the last column, for rows of 16-bit weights that end within a word.
+    fn last_column(&self, (shared, on): (&Shared<'_>, On<'_>), distance: usize, block: WeightBlock, (sums, step): (&mut [f32], usize)) {
+        let (WeightBlock { first, columns, start, depth }, rows) = (block, self.request.rows);
+        let (at, stride) = (start * distance / 2 + first + columns - 1, distance / 2);
+        let (mut line, mut totals) = ([0.0; LINE], [0.0; MAX_ROWS]);
+        for from in (0..depth).step_by(LINE) {
+            let line = &mut line[..LINE.min(depth - from)];
+            Elements { buf: on.b, dtype: self.half(), at: at + from * stride, stride }.read(shared.on.tail.dst().simd(), line);
+            for (a, b) in on.a[from * rows..].chunks_exact(rows).zip(&*line) {
+                totals.iter_mut().zip(a).for_each(|(total, a)| *total += a * b);
             }
         }
+        sums.chunks_mut(step).zip(&totals[..rows]).for_each(|(row, total)| row[columns - 1] = *total);
+    }
+
+    /// The type of 16-bit weights.
+    fn half(&self) -> DataType {
+        if self.decode.stored == Stored::F16 { DataType::F16 } else { DataType::Bf16 }
     }
 
     /// Columns of weights: the kernel leaves the sums of all rows of a column behind each other.
@@ -194,17 +214,43 @@ impl Product {
     pub(super) fn last_row(&self, on: &Operands<'_>, batch: usize, distance: usize, block: WeightBlock, to: RawSums<'_>) {
         let (WeightBlock { first, columns, start, depth }, RawSums { sums, step, .. }) = (block, to);
         let (size, last) = (self.decode.stored.bits() / 8, start + depth - 1);
-        let dtype = if self.decode.stored == Stored::F16 { DataType::F16 } else { DataType::Bf16 };
         let (buf, pos) = (self.request.weights_of(on, batch), self.request.positions(on, batch)[0]);
         let mut line = [0.0; LINE];
         for from in (0..columns).step_by(LINE) {
             let line = &mut line[..LINE.min(columns - from)];
             let at = (first + from) * (distance / size) + last;
-            Elements { buf, dtype, at, stride: distance / size }.read(on.tail.dst().simd(), line);
+            Elements { buf, dtype: self.half(), at, stride: distance / size }.read(on.tail.dst().simd(), line);
             for (row, sums) in sums.chunks_mut(step).enumerate().take(self.request.rows) {
                 let mut a = [0.0];
                 on.a.read(&on.places.axes[1], &on.places.axes[0].at(&pos, row), last, &mut a);
                 sums[from..].iter_mut().zip(&*line).for_each(|(sum, b)| *sum += a[0] * b);
+            }
+        }
+    }
+}
+
+/// The sums of a row by vectors and parts, `part` apart, and where they go in the order of columns.
+struct Parts<'p> {
+    raw: &'p [f32],
+    part: usize,
+    lanes: usize,
+    in_word: usize,
+    sums: &'p mut [f32],
+}
+
+impl Body for Parts<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Parts { raw, part, lanes, in_word, sums } = self;
+        for (vector, sums) in sums.chunks_mut(lanes * in_word).enumerate() {
+            let from = |i: usize| &raw[(vector * in_word + i) * part..][..lanes];
+            // Loops of a known number of lanes would not become vectors.
+            match in_word {
+                1 => sums.copy_from_slice(&from(0)[..sums.len()]),
+                2 => sums.as_chunks_mut().0.iter_mut().zip(from(0)).zip(from(1)).for_each(|((to, low), high)| *to = [*low, *high]),
+                _ => (0..in_word).for_each(|i| sums.iter_mut().skip(i).step_by(in_word).zip(from(i)).for_each(|(s, x)| *s = *x)),
             }
         }
     }

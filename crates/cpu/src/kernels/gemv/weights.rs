@@ -88,13 +88,20 @@ impl Weights {
         Ok(Weights { stored, k, n, lie, offset })
     }
 
-    /// Whether contiguous rows or columns are whole words, except for the last element of 16-bit columns.
+    /// Whether contiguous rows or columns are whole words, except for their last element if it has 16 bits.
     pub(super) fn has_whole_words(&self) -> bool {
         match self.lie {
+            _ if self.stored.bits() == 16 => true,
             Lie::Panels { .. } => true,
             Lie::Rows { .. } => self.n.is_multiple_of(Decode { stored: self.stored, pairs: false }.in_lane()),
-            Lie::Columns { .. } => self.stored.bits() == 16 || self.k.is_multiple_of(self.stored.in_word()),
+            Lie::Columns { .. } => self.k.is_multiple_of(self.stored.in_word()),
         }
+    }
+
+    /// Whether they are rows of 4-bit elements, no more than `most` and too few for a vector of words.
+    pub fn are_short(&self, isa: Isa, most: usize) -> bool {
+        let vector = isa.width().lanes() * self.stored.in_word();
+        self.stored.bits() == 4 && matches!(self.lie, Lie::Rows { .. }) && self.n < vector && self.n <= most
     }
 
     /// Whether weights are column-major.

@@ -158,6 +158,12 @@ struct Run<const T: usize> {
 
 #[cfg(target_arch = "x86_64")]
 impl<const T: usize> Run<T> {
+    /// Whether all rows exist with so many columns.
+    #[inline(always)]
+    fn is_whole(&self, lanes: usize) -> bool {
+        self.present == T && self.there >= lanes
+    }
+
     /// The mask of the existing columns, of `lanes` lanes.
     #[inline(always)]
     fn mask(&self, row: usize, lanes: u32) -> u64 {
@@ -246,7 +252,13 @@ mod x86 {
         let [low, high] = [0, 1].map(|half: usize| unsafe { _mm512_loadu_si512(index[half].as_ptr().cast()) });
         job.runs::<2>(32, |run| {
             // SAFETY: a row that exists has this many columns more, by the caller's promise; other lanes are not read.
-            let load = |t: usize| unsafe { _mm512_maskz_loadu_epi16(run.mask(t, 32) as u32, run.rows[t].cast()) };
+            let load = |t: usize| unsafe {
+                if run.is_whole(32) {
+                    _mm512_loadu_si512(run.rows[t].cast())
+                } else {
+                    _mm512_maskz_loadu_epi16(run.mask(t, 32) as u32, run.rows[t].cast())
+                }
+            };
             let (a, b, Run { wanted, to: [to, next], .. }) = (load(0), load(1), run);
             // SAFETY: a line has all `wanted` columns, which are whole vectors.
             unsafe { _mm512_storeu_si512(to.cast(), _mm512_permutex2var_epi16(a, low, b)) };
@@ -265,7 +277,13 @@ mod x86 {
     pub(super) unsafe fn bytes16(job: &Job) {
         job.runs::<4>(64, |run| {
             // SAFETY: a row that exists has this many columns more, by the caller's promise; other lanes are not read.
-            let load = |t: usize| unsafe { _mm512_maskz_loadu_epi8(run.mask(t, 64), run.rows[t].cast()) };
+            let load = |t: usize| unsafe {
+                if run.is_whole(64) {
+                    _mm512_loadu_si512(run.rows[t].cast())
+                } else {
+                    _mm512_maskz_loadu_epi8(run.mask(t, 64), run.rows[t].cast())
+                }
+            };
             let ([a, b, c, d], Run { wanted, to: [to, next], .. }) = ([load(0), load(1), load(2), load(3)], run);
             let (low, low_next) = (_mm512_unpacklo_epi8(a, b), _mm512_unpacklo_epi8(c, d));
             let (high, high_next) = (_mm512_unpackhi_epi8(a, b), _mm512_unpackhi_epi8(c, d));

@@ -88,16 +88,28 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if pixels % L1_ALIAS_BYTES == 0 && [s.sizes.ic, s.sizes.oc].iter().any(|channels| *channels > MAX_ALIASED_CHANNELS) {
         return Err(Skip::Shape("channels whole pages apart, which meet in the same sets of the caches"));
     }
-    plan_aliased(problem, target)
+    check(&s)?;
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    let [pixels, taken] = taken(s.result.1, isa);
+    if pixels * 32 < taken * 31 {
+        return Err(Skip::Shape("pixels that leave much of a vector"));
+    }
+    plan_any(problem, target)
 }
 
-/// Plans `problem` even if its channels map to the same cache sets.
+/// Pixels of an image, and those of the vectors that they take.
+pub(super) fn taken(t: &Tensor, isa: Isa) -> [i64; 2] {
+    let pixels = t.dims()[2..].iter().fold(1i64, |all, n| all.saturating_mul(*n)).clamp(0, i64::MAX / 64);
+    [pixels, (pixels as usize).next_multiple_of(isa.width().lanes()) as i64]
+}
+
+/// Plans `problem` even if its channels map to the same cache sets, or pixels leave much of a vector idle.
 ///
 /// # Errors
 /// Problems that the row does not take.
-pub(super) fn plan_aliased(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+pub(super) fn plan_any(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    check(&Setup::of(&problem.op)?, isa)?;
+    check(&Setup::of(&problem.op)?)?;
     let mut problem = problem.clone();
     window::resolve_planes(&mut problem, isa)?;
     let s = Setup::of(&problem.op)?;
@@ -114,8 +126,8 @@ pub(super) fn plan_aliased(problem: &Problem, target: &CpuTarget) -> Result<Box<
     RowPlan::of(problem, target, columns.scratch.bytes(), columns)
 }
 
-/// Refuses other than 1x1 windows, and numbers of pixels that leave much of the last vector idle.
-fn check(s: &Setup<'_>, isa: Isa) -> Result<(), Skip> {
+/// Refuses other than 1x1 windows.
+fn check(s: &Setup<'_>) -> Result<(), Skip> {
     let (from, to) = (s.source.1, s.result.1);
     if [from, to, s.weights].iter().any(|t| t.dtype != DataType::F32) {
         return Err(Skip::DataType("other than f32 with pixels last".into()));
@@ -126,11 +138,6 @@ fn check(s: &Setup<'_>, isa: Isa) -> Result<(), Skip> {
     let one = s.sizes.k == [1; 3] && s.sizes.s == [1; 3] && s.sizes.pl == [0; 3];
     if !one || from.dims()[2..] != to.dims()[2..] {
         return Err(Skip::Shape("windows of several pixels, strides or padding"));
-    }
-    let pixels: usize = to.dims()[2..].iter().product::<i64>() as usize;
-    let taken = pixels.next_multiple_of(isa.width().lanes());
-    if pixels * 32 < taken * 31 {
-        return Err(Skip::Shape("pixels that leave much of a vector"));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! Few channels leave most of a vector idle, and every source pixel has a product for each tap. Here channels times taps are the rows of a
 //! product, and pixels its columns, in place ([`columns`](super::columns)); each product is then added to the result that its tap leads to.
 
-use super::columns::plan_aliased;
+use super::columns::{plan_any, taken};
 use super::geometry::Direction;
 use super::tiles;
 use super::window::{Setup, place_tap, resolve_data, resolve_planes, sizes_of};
@@ -13,6 +13,7 @@ use crate::kernels::access::{Pos, View};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Scratch, booked};
 use crate::kernels::tile::Product;
+use crate::ops::staged::{self, Types};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan};
 use oxidnn_runtime::{Bound, Buf, Ctx, Decision, Exec, Plan, Region, Skip};
@@ -26,8 +27,18 @@ const MAX_RESULT_CHANNELS: i64 = 8;
 const MAX_IMAGE_BYTES: usize = 16 << 20;
 /// Results of a line whose sums are on the stack at a time.
 const CHUNK: usize = 64;
-/// Vectors of multiply-adds in the time that it takes to add a number to its result. Measured on Zen 4.
-const VECTORS_PER_SCATTER_ADD: i64 = 2;
+/// Vectors of multiply-adds in the time that it takes to add a number to its result, and to copy a weight. Measured on Zen 4.
+const VECTORS_PER_SCATTER_ADD: f64 = 2.0;
+const VECTORS_PER_WEIGHT: f64 = 6.0;
+
+/// The types of copies of 16-bit operands.
+const FLOATS: Types = &[
+    (Arg::SRC, DataType::F32),
+    (Arg::WEIGHTS, DataType::F32),
+    (Arg::DST, DataType::F32),
+    (Arg::DIFF_DST, DataType::F32),
+    (Arg::DIFF_SRC, DataType::F32),
+];
 
 #[derive(Debug)]
 struct Scattered {
@@ -54,8 +65,11 @@ struct Scattered {
 pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let s = Setup::of(&problem.op)?;
-    if s.direction != Direction::Scatter || [s.source.1, s.weights, s.result.1].iter().any(|t| t.dtype != DataType::F32) {
-        return Err(Skip::Op("other than gradients of data and deconvolution in f32"));
+    let operands = [s.source.1, s.weights, s.result.1];
+    let (single, half) =
+        (DataType::F32, [DataType::Bf16, DataType::F16].contains(&s.source.1.dtype) && s.source.1.dtype == s.weights.dtype);
+    if s.direction != Direction::Scatter || !half && operands.iter().any(|t| t.dtype != single) {
+        return Err(Skip::Op("other than gradients of data and deconvolution of floating-point numbers"));
     }
     let Attr { post_ops, scales, zero_points, dropout, rounding, .. } = &problem.attr;
     if !(post_ops.is_empty() && scales.is_empty() && zero_points.is_empty() && rounding.is_empty()) || dropout.is_some() {
@@ -66,25 +80,32 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if !(1..=MAX_RESULT_CHANNELS).contains(&channels) || depth < MAX_RESULT_CHANNELS || !(1..=1 << 10).contains(&taps) {
         return Err(Skip::Shape("other than few channels of many, or so many taps"));
     }
-    // Channels-last tiles compute whole vectors, mostly idle; this row computes exactly the channels, but then adds every product.
-    let lanes = isa.width().lanes() as i64;
-    let fewer = depth * lanes > channels * (depth + VECTORS_PER_SCATTER_ADD * lanes);
-    if s.sizes.s[2] != 1 && s.source.1.layout.is_any() && s.result.1.layout.is_any() && !fewer {
-        return Err(Skip::Layout("any, with strides over many channels".into()));
+    // Channels-last tiles compute whole vectors, mostly idle, in fewer steps of pairs; this row computes exactly the channels, but then adds every product.
+    let [pixels, taken] = taken(s.source.1, isa).map(|n| n as f64);
+    let (steps, lanes) = (depth as f64 / if half && isa.bf16 { 2.0 } else { 1.0 }, isa.width().lanes() as f64);
+    let each = depth as f64 * (taken / lanes + VECTORS_PER_WEIGHT) + VECTORS_PER_SCATTER_ADD * pixels;
+    let fewer = steps * pixels > channels as f64 * each;
+    let strided = s.sizes.s[2] != 1 && s.source.1.layout.is_any() && s.result.1.layout.is_any();
+    if (half || strided || pixels * 32.0 < taken * 31.0) && !fewer {
+        return Err(Skip::Shape("so many channels that channels-last tiles are faster"));
     }
-    let mut problem = problem.clone();
-    resolve_planes(&mut problem, isa)?;
-    let s = Setup::of(&problem.op)?;
-    let planes = |t: &Tensor| !t.is_empty() && Tensor::with_tag(*t.dims(), DataType::F32, "abx").is_ok_and(|plain| plain == *t);
+    let mut resolved = problem.clone();
+    resolve_planes(&mut resolved, isa)?;
+    let s = Setup::of(&resolved.op)?;
+    let planes = |t: &Tensor| !t.is_empty() && Tensor::with_tag(*t.dims(), t.dtype, "abx").is_ok_and(|plain| plain == *t);
     if !planes(s.source.1) || !planes(s.result.1) {
         return Err(Skip::Layout("other than pixels closest".into()));
     }
+    if half {
+        return staged::plan(problem, target, &[plan], &[FLOATS]);
+    }
     let tag = tiles::weights_tag(&s, isa, Product::F32);
+    let mut problem = resolved;
     resolve_data(&mut problem, &tag)?;
     problem.resolve();
     support::dense(&problem)?;
     let s = Setup::of(&problem.op)?;
-    let inner = plan_aliased(&products(&s, channels * taps, depth)?, target)?;
+    let inner = plan_any(&products(&s, channels * taps, depth)?, target)?;
     let sizes = |t: &Tensor| sizes_of(t).map(|n| n as usize);
     let scattered = Scattered {
         inner,
@@ -150,6 +171,11 @@ impl Scattered {
             pos[row] = (channel % self.channels) as i64;
             at[grouped] = (channel % self.channels * self.taps + tap) as i64;
             place_tap(&mut pos, (n, 2 + has_groups), tap, self.sizes.k);
+            if let (Some(step), Some(to_step)) = (unblocked(from, depth_dim), unblocked(to, grouped + 1)) {
+                let (buf, to_buf, place, to_place) = (from.buf(), to.buf(), from.offset(&pos), to.offset(&at));
+                (0..self.depth).for_each(|i| to_buf.set(to_place + i * to_step, buf.get::<f32>(place + i * step)));
+                continue;
+            }
             let mut line = [0.0; CHUNK];
             for first in (0..self.depth).step_by(CHUNK) {
                 let line = &mut line[..CHUNK.min(self.depth - first)];
@@ -159,6 +185,11 @@ impl Scattered {
             }
         }
     }
+}
+
+/// The stride of a dimension that has no blocks.
+fn unblocked(view: &View<'_>, dim: usize) -> Option<usize> {
+    view.blocking().inner.iter().all(|block| block.0 != dim).then(|| view.blocking().strides[dim] as usize)
 }
 
 /// The products of a result channel, to be added to its plane.

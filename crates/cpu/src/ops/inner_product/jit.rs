@@ -200,17 +200,33 @@ impl Body for AddLines<'_> {
     fn run<const W: usize, const FMA: bool>(self) {
         let AddLines { lines, sums } = self;
         for (line, sum) in lines.chunks_exact(lines.len() / sums.len()).zip(sums) {
-            let (whole, rest) = line.as_chunks::<W>();
-            let mut lanes = [0.0f32; W];
-            whole.iter().for_each(|x| lanes.iter_mut().zip(x).for_each(|(sum, x)| *sum += x));
-            let mut width = W / 2;
-            while width > 0 {
-                (0..width).for_each(|i| lanes[i] += lanes[i + width]);
-                width /= 2;
+            // Loops of the language: those of the standard library are not compiled for wide vectors. Two sums hide the latency of additions.
+            let (pairs, rest) = line.as_chunks::<W>().0.as_chunks::<2>();
+            let (mut even, mut odd) = ([0.0f32; W], [0.0f32; W]);
+            for [x, y] in pairs {
+                for i in 0..W {
+                    even[i] += x[i];
+                    odd[i] += y[i];
+                }
             }
-            *sum += rest.iter().fold(f64::from(lanes[0]), |sum, x| sum + f64::from(*x));
+            for i in 0..W {
+                even[i] += odd[i];
+            }
+            let rest = rest.as_flattened().iter().chain(line.as_chunks::<W>().1);
+            *sum += rest.fold(f64::from(pairwise(even)), |sum, x| sum + f64::from(*x));
         }
     }
+}
+
+/// The sum of a power of two of numbers, halves added to each other. Inlined, it would let the compiler split the vectors of the loop before it.
+#[inline(never)]
+fn pairwise<const N: usize>(mut numbers: [f32; N]) -> f32 {
+    let mut width = N / 2;
+    while width > 0 {
+        (0..width).for_each(|i| numbers[i] += numbers[i + width]);
+        width /= 2;
+    }
+    numbers[0]
 }
 
 /// Resolves open layouts of weights to panels, if the columns are one dimension. If channels do not fill whole steps, panels would have

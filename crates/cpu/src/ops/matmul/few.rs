@@ -1,4 +1,5 @@
-//! `few_columns:jit`, and `gemv:jit` of inner product: floating-point products with one side of few rows or few columns, neither packed.
+//! `few_columns:jit`, and `gemv:jit` of inner product: floating-point products with one side of few rows or few columns, neither packed;
+//! the few columns may be integers, with scales and zero points.
 //! The other side is streamed once, in place, by the kernels of `gemv`. With few columns that is the source: columns of the weights become
 //! rows of the left operand, and rows of the source columns of the right one. Tiles would multiply idle lanes of columns.
 
@@ -63,6 +64,11 @@ pub(crate) struct Few {
     in_place: bool,
 }
 
+/// Whether these are integers of which bf16 has all.
+fn is_small(dtype: DataType) -> bool {
+    matches!(dtype, DataType::S8 | DataType::U8 | DataType::S4 | DataType::U4)
+}
+
 impl Side {
     fn of<'p>(&self, problem: &'p Problem) -> Result<&'p Tensor, Skip> {
         problem.op.tensor(self.arg).ok_or(Skip::Op("without an operand"))
@@ -70,15 +76,19 @@ impl Side {
 }
 
 impl Sides {
-    /// Whether both are floating-point tensors of one type and of known sizes.
+    /// Whether both are floating-point tensors of one type, or the few rows or columns integers, and of known sizes.
     fn check(&self, problem: &Problem) -> Result<(), Skip> {
         support::known(problem)?;
         let (few, many) = (self.few.of(problem)?, self.many.of(problem)?);
         if problem.op.operands().iter().any(|o| o.tensor.is_empty()) {
             return Err(Skip::Shape("empty"));
         }
-        let real = [DataType::F32, DataType::Bf16, DataType::F16].contains(&few.dtype) && few.dtype == many.dtype;
-        if real { Ok(()) } else { Err(Skip::DataType(format!("{} by {}", few.dtype, many.dtype))) }
+        let real = [DataType::F32, DataType::Bf16, DataType::F16].contains(&many.dtype);
+        if real && (few.dtype == many.dtype || is_small(few.dtype)) {
+            Ok(())
+        } else {
+            Err(Skip::DataType(format!("{} by {}", few.dtype, many.dtype)))
+        }
     }
 
     /// Refuses products with other than few columns, or for which tiles are faster.
@@ -93,8 +103,10 @@ impl Sides {
         if few.blocking().is_none() && columns > 1 {
             return Err(Skip::Layout("of the weights: any, which are panels for every number of rows".into()));
         }
-        let contiguous = few.blocking().is_some_and(|b| b.is_plain() && Axis::new(&self.few.depth, few.dims()).chained(b) == Some(1));
-        let several = usize::from(columns > 1 && !contiguous);
+        // Integers are converted in any case.
+        let contiguous = !is_small(few.dtype)
+            && few.blocking().is_some_and(|b| b.is_plain() && Axis::new(&self.few.depth, few.dims()).chained(b) == Some(1));
+        let several = usize::from(columns > 1 && !contiguous && !is_small(few.dtype));
         let by_row = many.blocking().is_some_and(|b| b.is_plain() && b.strides[self.many.across[0]] == 1 && rows > 1);
         let least = match by_row {
             true => LINES,
@@ -127,7 +139,9 @@ impl Sides {
         support::dense(problem)?;
         epilogue::check(&problem.attr, result)?;
         let attr = &problem.attr;
-        if attr.scales.keys().chain(attr.zero_points.keys()).any(|arg| *arg != Arg::DST) || !attr.precomputed_reductions.is_empty() {
+        let adjusted = attr.scales.contains_key(&self.few.arg) || attr.zero_points.contains_key(&self.few.arg);
+        let quantised = |arg: &Arg| *arg != Arg::DST && !(*arg == self.few.arg && is_small(few.dtype));
+        if attr.scales.keys().chain(attr.zero_points.keys()).any(quantised) || !attr.precomputed_reductions.is_empty() {
             return Err(Skip::Attr("quantised operands".into()));
         }
         let request = Request {
@@ -136,7 +150,7 @@ impl Sides {
             weights: Weights::new(many, self.many.across[0], &self.many.depth, isa)?,
             batches: result.dims()[..self.batch].iter().product::<i64>() as usize,
             rows: few.dims()[self.few.across[0]] as usize,
-            bf16: few.dtype == DataType::Bf16,
+            bf16: many.dtype == DataType::Bf16 && !adjusted,
             grouped: None,
             rounds: false,
             zero: false,
@@ -171,7 +185,9 @@ impl Generated for Few {
     fn run(&self, code: &ReadyProduct, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         const NOTHING: [Broadcast<'static>; 2] = [Broadcast::constant(0.0), Broadcast::constant(1.0)];
         let Sides { few, many, result, .. } = &self.sides;
-        let a = Source::plain(simd, ctx, few.arg)?;
+        let a = Source::shifted(simd, ctx, &self.attr, few.arg)?;
+        let scale = Broadcast::scale(simd, ctx, &self.attr, few.arg, a.view.dims())?;
+        let a = Source { scale: Some(scale).filter(|scale| !scale.is_constant(1.0)), ..a };
         let [b, c] = [View::of(simd, ctx, many.arg)?, View::of(simd, ctx, *result)?];
         c.zero_padding();
         let column = if few.arg == Arg::WEIGHTS { few.across[1] } else { many.across[1] };

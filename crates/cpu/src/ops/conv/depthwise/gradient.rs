@@ -469,20 +469,29 @@ impl Bound<'_> {
         let channels = p.lanes.min(p.channels - first);
         let distance = |i: usize| spatial(i, dst.dims().len(), 3).map_or(0, |d| dst.blocking().strides[d] as usize);
         let ([depth, row, column], [_, heights, widths]) = ([0, 1, 2].map(distance), [0, 1, 2].map(|i| p.window[i].taps));
+        // Single channels in blocks of vectors are neighbours.
+        let inner = &dst.blocking().inner;
+        let blocks = p.group == 1 && inner.len() == 1 && inner.iter().all(|(dim, size)| dim == 0 && size as usize % p.lanes == 0);
         for channel in 0..p.group {
             let mut places = [0; LANES];
             let places = &mut places[..channels];
-            for (lane, place) in places.iter_mut().enumerate() {
+            for lane in 0..channels {
+                if blocks && lane > 0 {
+                    places[lane] = places[0] + lane;
+                    continue;
+                }
                 let mut pos: Pos = [0; MAX_NDIMS];
                 pos[0] = ((first + lane) / p.group) as i64;
                 (pos[p.lane_dim], pos[3 - p.lane_dim]) = ((lane % p.group) as i64, channel as i64);
-                *place = dst.offset(&pos);
+                places[lane] = dst.offset(&pos);
             }
             let are_neighbours = places.windows(2).all(|pair| pair[1] == pair[0] + 1);
             for (tap, sums) in sums.chunks_exact(p.group * p.lanes).enumerate() {
                 let line = &sums[channel * p.lanes..][..channels];
                 let tap = tap / (heights * widths) * depth + tap / widths % heights * row + tap % widths * column;
-                if are_neighbours {
+                if let Some(line) = line.first_chunk::<LANES>().filter(|_| are_neighbours) {
+                    dst.buf().write(places[0] + tap, line);
+                } else if are_neighbours {
                     dst.buf().write(places[0] + tap, line);
                 } else {
                     line.iter().zip(&*places).for_each(|(sum, place)| dst.buf().write(place + tap, std::slice::from_ref(sum)));

@@ -66,6 +66,12 @@ struct Weights<'a> {
 }
 
 impl Weights<'_> {
+    /// The zero point, if all weights have the same.
+    fn constant(&self) -> Option<f32> {
+        let Some(zero_point) = &self.zero_point else { return Some(0.0) };
+        (0..MAX_NDIMS).all(|d| !zero_point.varies(d)).then(|| zero_point.at(&[0; MAX_NDIMS]))
+    }
+
     /// Reads contiguous elements along a dimension.
     fn read(&self, pos: &Pos, dim: usize, out: &mut [f32]) {
         self.view.read(pos, dim, out);
@@ -94,8 +100,21 @@ impl Depthwise {
         self.kernel.iter().product::<usize>() * self.words[0] * self.lanes
     }
 
+    /// Whether the weights of a vector of channels are one run in memory, in the order of kernels.
+    fn is_run(&self, weights: &View<'_>) -> bool {
+        let (b, dims, lanes) = (weights.blocking(), weights.dims(), self.lanes as i64);
+        let near = |d: usize| dims[d] == 1 || b.strides[d] == dims[d + 1..].iter().product::<i64>() * lanes;
+        let lines = self.group == [1; 2] && !self.dots && b.inner.iter().eq([(0, lanes)]);
+        lines && (1..dims.len()).all(near) && b.strides[0] as usize == self.panel()
+    }
+
     /// Writes the weights of a vector of channels: tap by tap, in each source channel by source channel of the groups, or word by word.
     fn pack(&self, weights: &Weights<'_>, vector: usize, out: &mut [f32]) {
+        if let Some(zero_point) = self.is_run(weights.view).then(|| weights.constant()).flatten() {
+            weights.view.read_run(weights.view.blocking().offset as usize + vector * out.len(), 1, out);
+            let there = self.lanes.min(self.channels - vector * self.lanes);
+            return out.chunks_exact_mut(self.lanes).for_each(|line| line[..there].iter_mut().for_each(|x| *x -= zero_point));
+        }
         let (lanes, from) = (self.lanes, self.words[0]);
         let together = self.group[0] / from;
         for (i, out) in out.chunks_exact_mut(lanes).enumerate() {

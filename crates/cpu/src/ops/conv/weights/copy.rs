@@ -285,6 +285,10 @@ impl Body for Floats<'_> {
     fn run<const W: usize, const FMA: bool>(self) {
         match self.channels {
             n if n > self.width => {}
+            1 => return self.lines::<1>(),
+            2 => return self.lines::<2>(),
+            3 => return self.lines::<3>(),
+            4 => return self.lines::<4>(),
             8 => return self.lines::<8>(),
             16 => return self.lines::<16>(),
             32 => return self.lines::<32>(),

@@ -66,6 +66,8 @@ const MAX_ODD_PIXEL_STRIDE: usize = 4096;
 const MAX_SCATTERED_ELEMENTS: i64 = 1 << 10;
 /// Words of the tiles that are listed for a call, unless a single tile has more.
 const LIST_WORDS: usize = 512;
+/// Multiply-adds that are begun before the first is done.
+const LATENCY: usize = 4;
 /// Elements of a cache line.
 const CACHE_LINE_ELEMENTS: usize = 16;
 /// Channels of rows that are transposed together for AMX.
@@ -412,8 +414,7 @@ pub(crate) struct Task {
 impl Task {
     /// Whether the taps of a window row are merged into rows of one product.
     fn is_merged(&self) -> bool {
-        let across = &self.window[2];
-        !self.x_columns && self.groups == 1 && self.channels[0] < CACHE_LINE_ELEMENTS && across.taps > 1 && across.dilation == 1
+        !self.x_columns && is_merged(&self.window[2], self.groups, self.channels[0])
     }
 
     /// Steps of a box for panels of `panel` columns: more for few columns, if the rows stay in L2 and boxes remain.
@@ -458,8 +459,13 @@ impl Task {
         let first = setup.weights.dims().len() - n;
         // Few columns leave most of a vector idle; then rows and columns are exchanged, if there are many rows.
         let [columns, rows] = if setup.x_first { channels } else { [channels[1], channels[0]] };
-        let turned = columns.next_multiple_of(CACHE_LINE_ELEMENTS) * rows > 2 * rows.next_multiple_of(CACHE_LINE_ELEMENTS) * columns
+        let idle = columns.next_multiple_of(CACHE_LINE_ELEMENTS) * rows > 2 * rows.next_multiple_of(CACHE_LINE_ELEMENTS) * columns
             && rows >= CACHE_LINE_ELEMENTS;
+        // So they are if taps can be merged as rows then, where few rows leave the multiply-adds waiting for each other.
+        let [over, turned] = [[columns, rows], [rows, columns]].map(|[columns, rows]| columns.div_ceil(CACHE_LINE_ELEMENTS) * rows);
+        let merges = setup.x_first && is_merged(&window[2], s.g as usize, columns);
+        let few = window.iter().fold(columns * rows, |n, dim| n.saturating_mul(dim.taps)) < MAX_SCATTERED_ELEMENTS as usize;
+        let turned = idle || merges && few && turned < over.max(LATENCY);
         let (column_dim, row_dim) = if turned { (first + 1, first) } else { (first, first + 1) };
         Task {
             groups: s.g as usize,
@@ -474,6 +480,11 @@ impl Task {
             grouped: setup.weights.dims().len() > n,
         }
     }
+}
+
+/// Whether taps of a window row over so many channels are merged, where these are rows.
+fn is_merged(across: &Dim, groups: usize, channels: usize) -> bool {
+    groups == 1 && channels < CACHE_LINE_ELEMENTS && across.taps > 1 && across.dilation == 1
 }
 
 /// Cuts `n` into equal parts of at most `most`: their size and number.
