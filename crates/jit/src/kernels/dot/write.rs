@@ -21,19 +21,18 @@ fn unroll_shift(dot: &Dot) -> u8 {
     if !dot.ahead && usize::from(dot.rows) * usize::from(dot.vectors) >= 12 { 1 } else { 2 }
 }
 
-/// Accumulators in flight that hide the latency of multiply-adds, with AVX-512 and with AVX2.
-const MIN_SUMS: usize = 8;
-const MIN_SUMS_AVX2: usize = 4;
+/// Sums in flight that hide the latency of multiply-adds, by the registers that there are.
+const BUSY: usize = 8;
+const BUSY_NARROW: usize = 4;
 
-/// Sets of accumulators that the steps of a tile use in turn, so that short tiles are not bound by latency. Integers have the same sum in any
-/// order.
+/// Sets of sums that the steps of a tile take in turns, so that few sums need not wait for each other. Integers have the same sum in any order.
 fn sets(dot: &Dot, isa: Isa) -> usize {
     let sums = usize::from(dot.rows) * usize::from(dot.vectors);
-    let min_sums = if isa.avx512 { MIN_SUMS } else { MIN_SUMS_AVX2 };
+    let busy = if isa.avx512 { BUSY } else { BUSY_NARROW };
     if !dot.product.is_whole() || !dot.product.is_native(isa) {
         return 1;
     }
-    min_sums.div_ceil(sums).next_power_of_two().min(1 << unroll_shift(dot))
+    busy.div_ceil(sums).next_power_of_two().min(1 << unroll_shift(dot))
 }
 
 /// How a pass takes its numbers from a step, and multiplies.
@@ -170,7 +169,7 @@ impl Writer<'_> {
         let taps = f.load_int(at.word(0));
         f.add(table, ((HEAD + usize::from(self.dot.rows)) * size_of::<usize>()) as i32);
         f.repeat(taps, |f| self.tap(f, at, (panel, table), (flip, ones), &sums));
-        let (first, others) = sums.split_at(self.set_len());
+        let (first, others) = sums.split_at(self.each());
         others.iter().enumerate().for_each(|(i, other)| f.update(Binary::AddI32, first[i % first.len()], *other));
         if self.dot.start == Start::Add {
             self.add_memory(f, at, first);
@@ -179,7 +178,7 @@ impl Writer<'_> {
     }
 
     /// Sums of a set.
-    fn set_len(&self) -> usize {
+    fn each(&self) -> usize {
         usize::from(self.dot.rows) * usize::from(self.dot.vectors)
     }
 
@@ -264,10 +263,10 @@ impl Writer<'_> {
     fn steps(&self, f: &mut Function, at: &Cursor, sums: &[Val], count: i32) {
         for step in 0..count {
             let disp = if let Stride::Fixed(bytes) = self.dot.a_step { step * bytes } else { 0 };
-            let set = step as usize * self.set_len() % sums.len();
+            let set = step as usize * self.each() % sums.len();
             for pass in &self.passes {
                 let left = &mut |_: &mut Function, i: usize, skip| Left::Memory(at.row(i, disp + skip));
-                self.pass(f, *pass, at, step * self.line(), &sums[set..][..self.set_len()], left);
+                self.pass(f, *pass, at, step * self.line(), &sums[set..][..self.each()], left);
             }
             if let Some((ahead, _)) = self.ahead.filter(|_| count > 1) {
                 f.prefetch(Prefetch::L2, ahead.at(step * (AHEAD / 4) as i32));
@@ -423,11 +422,11 @@ impl Writer<'_> {
         let a_at = |i: usize, byte: i32| at.row(i, byte);
         if self.dot.product == Product::F16 {
             // One number: the first pass alone.
-            return self.pass(f, self.passes[0], at, 0, &sums[..self.set_len()], &mut |_, i, _| Left::Memory(a_at(i, 0)));
+            return self.pass(f, self.passes[0], at, 0, &sums[..self.each()], &mut |_, i, _| Left::Memory(a_at(i, 0)));
         }
         let bytes = usize::from(self.dot.partial) * 4 / self.dot.product.depth();
         for pass in &self.passes {
-            self.pass(f, *pass, at, 0, &sums[..self.set_len()], &mut |f, i, _| {
+            self.pass(f, *pass, at, 0, &sums[..self.each()], &mut |f, i, _| {
                 let x = match bytes {
                     1 => f.load_u8(a_at(i, 0)),
                     2 => f.load_u16(a_at(i, 0)),
