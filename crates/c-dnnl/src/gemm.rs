@@ -21,7 +21,7 @@ mod tests;
 
 /// The layout of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Place {
+pub(crate) enum Storage {
     /// Row-major.
     Rows {
         /// Leading dimension: elements from one row to the next.
@@ -36,13 +36,13 @@ pub(crate) enum Place {
     Packed,
 }
 
-impl Place {
+impl Storage {
     /// A matrix of `rows` by `columns`.
     pub(crate) fn tensor(self, dtype: DataType, rows: i64, columns: i64) -> Result<Tensor, Failure> {
         let strides = match self {
-            Place::Rows { ld } => [ld, 1],
-            Place::Columns { ld } => [1, ld],
-            Place::Packed => return Ok(Tensor::any([rows, columns], dtype)),
+            Storage::Rows { ld } => [ld, 1],
+            Storage::Columns { ld } => [1, ld],
+            Storage::Packed => return Ok(Tensor::any([rows, columns], dtype)),
         };
         Ok(Tensor::with_strides([rows, columns], dtype, Some(Dims::from(strides)))?)
     }
@@ -56,9 +56,9 @@ pub(crate) struct Product {
     /// `m`, `n` and `k`.
     pub(crate) sizes: [i64; 3],
     /// The layout of `A`.
-    pub(crate) a: Place,
+    pub(crate) a: Storage,
     /// The layout of `B`.
-    pub(crate) b: Place,
+    pub(crate) b: Storage,
     /// Leading dimension of `C`.
     pub(crate) ldc: i64,
     /// Factor of the product.
@@ -80,7 +80,7 @@ pub(crate) struct Operands {
 }
 
 /// Capacity of the cache; when it is full, it is cleared.
-const MOST_KEPT: usize = 1024;
+const MAX_CACHED: usize = 1024;
 
 impl Product {
     fn problem(&self) -> Result<Problem, Failure> {
@@ -89,7 +89,7 @@ impl Product {
             src: self.a.tensor(a, m, k)?,
             weights: self.b.tensor(b, k, n)?,
             bias: None,
-            dst: Place::Rows { ld: self.ldc }.tensor(c, m, n)?,
+            dst: Storage::Rows { ld: self.ldc }.tensor(c, m, n)?,
         };
         let mut attr = Attr::default();
         for (arg, _) in [Arg::SRC, Arg::WEIGHTS].into_iter().zip(self.shifted).filter(|(_, shifted)| *shifted) {
@@ -106,19 +106,19 @@ impl Product {
 
     /// The primitive, new or cached.
     pub(crate) fn primitive(&self) -> Result<Primitive, Failure> {
-        static KEPT: OnceLock<RwLock<HashMap<Product, Primitive>>> = OnceLock::new();
+        static CACHE: OnceLock<RwLock<HashMap<Product, Primitive>>> = OnceLock::new();
         // A child forked meanwhile would inherit the held lock.
         let _inside = fork::enter();
-        let kept = KEPT.get_or_init(RwLock::default);
-        if let Some(found) = kept.read().unwrap_or_else(|e| e.into_inner()).get(self) {
+        let cache = CACHE.get_or_init(RwLock::default);
+        if let Some(found) = cache.read().unwrap_or_else(|e| e.into_inner()).get(self) {
             return Ok(found.clone());
         }
         let made = stack::deep(|| Ok::<_, Failure>(PrimitiveDesc::new(&engine::host(), self.problem()?)?.create()?))?;
-        let mut kept = kept.write().unwrap_or_else(|e| e.into_inner());
-        if kept.len() >= MOST_KEPT {
-            kept.clear();
+        let mut cache = cache.write().unwrap_or_else(|e| e.into_inner());
+        if cache.len() >= MAX_CACHED {
+            cache.clear();
         }
-        kept.insert(*self, made.clone());
+        cache.insert(*self, made.clone());
         Ok(made)
     }
 
@@ -126,7 +126,7 @@ impl Product {
     pub(crate) fn run(&self, on: &Operands, stream: &Stream) -> Result<(), Failure> {
         let primitive = self.primitive()?;
         let desc = primitive.desc();
-        let (mut a, mut b) = (apart(desc, (Arg::SRC, on.a), on.c)?, apart(desc, (Arg::WEIGHTS, on.b), on.c)?);
+        let (mut a, mut b) = (unaliased_copy(desc, (Arg::SRC, on.a), on.c)?, unaliased_copy(desc, (Arg::WEIGHTS, on.b), on.c)?);
         let read = |copy: &mut Option<Vec<u64>>, data: Data| copy.as_mut().map_or(data, |c| Data::from(&mut c[..]));
         let on = Operands { a: read(&mut a, on.a), b: read(&mut b, on.b), ..*on };
         let memory = |arg: Arg, data: Data| Ok::<_, Failure>(memory_over(desc.engine(), described(desc, arg)?, &[data])?);
@@ -142,11 +142,11 @@ impl Product {
     }
 }
 
-/// A copy of an operand that shares memory with the result.
-fn apart(desc: &PrimitiveDesc, (arg, data): (Arg, Data), result: Data) -> Result<Option<Vec<u64>>, Failure> {
-    let behind = |arg: Arg, data: Data| Ok::<_, Failure>(region(data, described(desc, arg)?.buffer_bytes(0).unwrap_or(0)));
-    let operand = behind(arg, data)?;
-    if !operand.overlaps(&behind(Arg::DST, result)?) {
+/// A copy of an operand that overlaps the result; `None` if it does not.
+fn unaliased_copy(desc: &PrimitiveDesc, (arg, data): (Arg, Data), result: Data) -> Result<Option<Vec<u64>>, Failure> {
+    let region_of = |arg: Arg, data: Data| Ok::<_, Failure>(region(data, described(desc, arg)?.buffer_bytes(0).unwrap_or(0)));
+    let operand = region_of(arg, data)?;
+    if !operand.overlaps(&region_of(Arg::DST, result)?) {
         return Ok(None);
     }
     let mut copy = vec![0; operand.len().div_ceil(8)];
@@ -172,7 +172,7 @@ pub(crate) struct Floats {
 impl Floats {
     /// Computes; operands are of type `input`, sums and results f32.
     pub(crate) fn run(&self, input: DataType, [a, b, c]: [Data; 3], stream: &Stream) -> Result<(), Failure> {
-        let (a_place, b_place) = places(self.transa, self.transb, self.sizes, self.lds)?;
+        let (a_storage, b_storage) = storages(self.transa, self.transb, self.sizes, self.lds)?;
         present(&[("A", a), ("B", b), ("C", c)])?;
         if self.sizes.contains(&0) {
             return Ok(());
@@ -180,8 +180,8 @@ impl Floats {
         let product = Product {
             types: [input, input, DataType::F32],
             sizes: self.sizes,
-            a: a_place,
-            b: b_place,
+            a: a_storage,
+            b: b_storage,
             ldc: self.lds[2],
             alpha: Real::from(self.alpha),
             beta: Real::from(self.beta),
@@ -210,7 +210,7 @@ pub(crate) struct Bytes<'a> {
 impl Bytes<'_> {
     /// Computes; `A` is of type `source`, `B` of s8.
     pub(crate) fn run(self, source: DataType, stream: &Stream) -> Result<(), Failure> {
-        let (a, b) = places(self.transa, self.transb, self.sizes, self.lds)?;
+        let (a, b) = storages(self.transa, self.transb, self.sizes, self.lds)?;
         present(&[("A", self.a), ("B", self.b)])?;
         let offsets = Offsets::new(self.offsetc, self.co, self.sizes)?;
         if self.c.is_null() {
@@ -219,7 +219,7 @@ impl Bytes<'_> {
         if self.sizes.contains(&0) {
             return Ok(());
         }
-        let whole = Whole {
+        let gemm = IntegerGemm {
             product: Product {
                 types: [source, DataType::S8, DataType::S32],
                 sizes: self.sizes,
@@ -236,12 +236,12 @@ impl Bytes<'_> {
             alpha: self.alpha,
             beta: self.beta,
         };
-        whole.run(self.c, &offsets, stream)
+        gemm.run(self.c, &offsets, stream)
     }
 }
 
-/// A product of whole numbers, whose sums are exact whatever is done with them afterwards.
-pub(crate) struct Whole {
+/// A product of integers with `alpha`, `beta` and offsets, which are applied to exact sums.
+pub(crate) struct IntegerGemm {
     /// The product alone; its results are the sums.
     pub(crate) product: Product,
     pub(crate) a: Data,
@@ -251,7 +251,7 @@ pub(crate) struct Whole {
     pub(crate) beta: f32,
 }
 
-impl Whole {
+impl IntegerGemm {
     /// `C = alpha * sums + beta * C + offsets`.
     pub(crate) fn run(&self, c: ArrayMut<'_, i32>, offsets: &Offsets<'_>, stream: &Stream) -> Result<(), Failure> {
         let [m, n, _] = self.product.sizes.map(|s| s as usize);
@@ -303,7 +303,7 @@ impl<'a> Offsets<'a> {
 }
 
 /// The layouts of `A` and `B`, if sizes and leading dimensions fit them; the stride of `C`'s rows is the last leading dimension.
-fn places(transa: c_char, transb: c_char, sizes: [i64; 3], lds: [i64; 3]) -> Result<(Place, Place), Failure> {
+fn storages(transa: c_char, transb: c_char, sizes: [i64; 3], lds: [i64; 3]) -> Result<(Storage, Storage), Failure> {
     let [m, n, k] = sizes;
     for (name, size) in [("M", m), ("N", n), ("K", k)] {
         if size < 0 {
@@ -311,15 +311,15 @@ fn places(transa: c_char, transb: c_char, sizes: [i64; 3], lds: [i64; 3]) -> Res
         }
     }
     leading("ldc", lds[2], n)?;
-    Ok((place(("transa", transa), ("lda", lds[0]), [m, k])?, place(("transb", transb), ("ldb", lds[1]), [k, n])?))
+    Ok((storage(("transa", transa), ("lda", lds[0]), [m, k])?, storage(("transb", transb), ("ldb", lds[1]), [k, n])?))
 }
 
 /// The layout of an operand of `[rows, columns]` that may be transposed in memory.
-pub(crate) fn place(transposed: (&str, c_char), ld: (&str, i64), [rows, columns]: [i64; 2]) -> Result<Place, Failure> {
+pub(crate) fn storage(transposed: (&str, c_char), ld: (&str, i64), [rows, columns]: [i64; 2]) -> Result<Storage, Failure> {
     let (name, ld) = ld;
     match transposed.1 as u8 {
-        b'N' | b'n' => leading(name, ld, columns).map(|()| Place::Rows { ld }),
-        b'T' | b't' => leading(name, ld, rows).map(|()| Place::Columns { ld }),
+        b'N' | b'n' => leading(name, ld, columns).map(|()| Storage::Rows { ld }),
+        b'T' | b't' => leading(name, ld, rows).map(|()| Storage::Columns { ld }),
         other => Err(Failure::invalid(transposed.0, char::from(other), "N or T")),
     }
 }

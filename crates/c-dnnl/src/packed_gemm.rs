@@ -6,7 +6,7 @@
 #![allow(clippy::too_many_arguments, reason = "the functions have the parameters that BLAS gave them")]
 
 use crate::engine;
-use crate::gemm::{Offsets, Operands, Place, Product, Whole, described, place, present, stream};
+use crate::gemm::{IntegerGemm, Offsets, Operands, Product, Storage, described, present, storage, stream};
 use crate::handle::{Array, ArrayMut, Data, In, Out, memory_over};
 use crate::stack;
 use crate::status::{Failure, Status, guard};
@@ -61,7 +61,7 @@ impl Packing<'_> {
         match *self.identifier.get("identifier")? as u8 {
             b'A' | b'a' => {
                 let plain = lines(("transa", self.transa), ("lda", self.lda), a)?.tensor(self.types[0], k, m)?;
-                let product = product(self.types, [m, n, k], Place::Packed, Place::Rows { ld: k }, m);
+                let product = product(self.types, [m, n, k], Storage::Packed, Storage::Rows { ld: k }, m);
                 Ok(Some(Pair { plain, packed: described(product.primitive()?.desc(), Arg::WEIGHTS)? }))
             }
             b'B' | b'b' => {
@@ -110,10 +110,13 @@ impl Computing<'_> {
     fn product(&self) -> Result<Option<Product>, Failure> {
         let [m, n, k] = sizes(self.m, self.n, self.k)?;
         let packed = |letter: Letter<'_>, name: &str| letter.get(name).map(|l| matches!(*l as u8, b'P' | b'p'));
-        let a = if packed(self.transa, "transa")? { Place::Packed } else { lines(("transa", self.transa), ("lda", self.lda), [k, m])? };
-        let b =
-            if packed(self.transb, "transb")? { Place::Rows { ld: k } } else { lines(("transb", self.transb), ("ldb", self.ldb), [n, k])? };
-        let Place::Rows { ld } = place(("C", b'N' as c_char), ("ldc", *self.ldc.get("ldc")?), [n, m])? else { return Ok(None) };
+        let a = if packed(self.transa, "transa")? { Storage::Packed } else { lines(("transa", self.transa), ("lda", self.lda), [k, m])? };
+        let b = if packed(self.transb, "transb")? {
+            Storage::Rows { ld: k }
+        } else {
+            lines(("transb", self.transb), ("ldb", self.ldb), [n, k])?
+        };
+        let Storage::Rows { ld } = storage(("C", b'N' as c_char), ("ldc", *self.ldc.get("ldc")?), [n, m])? else { return Ok(None) };
         present(&[("A", self.a), ("B", self.b)])?;
         Ok((![m, n, k].contains(&0)).then(|| product(self.types, [m, n, k], a, b, ld)))
     }
@@ -125,7 +128,7 @@ impl Computing<'_> {
         product.run(&Operands { a: self.b, b: self.a, c, zeros: [0; 2] }, stream()?)
     }
 
-    fn whole(&self, offsetc: Letter<'_>, c: ArrayMut<'_, i32>, co: Array<'_, i32>) -> Result<(), Failure> {
+    fn gemm(&self, offsetc: Letter<'_>, c: ArrayMut<'_, i32>, co: Array<'_, i32>) -> Result<(), Failure> {
         if c.is_null() {
             return Err(Failure::null("C"));
         }
@@ -138,15 +141,15 @@ impl Computing<'_> {
         let [m, n, k] = sizes(self.m, self.n, self.k)?;
         let offsets = Offsets::new(offsetc as c_char, co, [n, m, k])?;
         let Some(product) = self.product()? else { return Ok(()) };
-        let whole = Whole { product, a: self.b, b: self.a, zeros: [0; 2], alpha: 1.0, beta: *self.beta.get("beta")? };
-        whole.run(c, &offsets, stream()?)
+        let gemm = IntegerGemm { product, a: self.b, b: self.a, zeros: [0; 2], alpha: 1.0, beta: *self.beta.get("beta")? };
+        gemm.run(c, &offsets, stream()?)
     }
 }
 
 /// `C' = B' * A'` for matrices of `n x k`, `k x m` and `n x m`.
-fn product([a, b, c]: Types, [m, n, k]: [i64; 3], a_place: Place, b_place: Place, ldc: i64) -> Product {
+fn product([a, b, c]: Types, [m, n, k]: [i64; 3], a_storage: Storage, b_storage: Storage, ldc: i64) -> Product {
     let (alpha, beta) = (Real::from(1.0), Real::from(0.0));
-    Product { types: [b, a, c], sizes: [n, m, k], a: b_place, b: a_place, ldc, alpha, beta, shifted: [false; 2] }
+    Product { types: [b, a, c], sizes: [n, m, k], a: b_storage, b: a_storage, ldc, alpha, beta, shifted: [false; 2] }
 }
 
 fn sizes(m: Number<'_>, n: Number<'_>, k: Number<'_>) -> Result<[i64; 3], Failure> {
@@ -161,8 +164,8 @@ fn sizes(m: Number<'_>, n: Number<'_>, k: Number<'_>) -> Result<[i64; 3], Failur
 }
 
 /// The layout of an operand in the transposed product, where it is a matrix of `shape`.
-fn lines(transposed: (&str, Letter<'_>), ld: (&str, Number<'_>), shape: [i64; 2]) -> Result<Place, Failure> {
-    place((transposed.0, *transposed.1.get(transposed.0)?), (ld.0, *ld.1.get(ld.0)?), shape)
+fn lines(transposed: (&str, Letter<'_>), ld: (&str, Number<'_>), shape: [i64; 2]) -> Result<Storage, Failure> {
+    storage((transposed.0, *transposed.1.get(transposed.0)?), (ld.0, *ld.1.get(ld.0)?), shape)
 }
 
 /// `sgemm_pack_get_size`.
@@ -332,7 +335,7 @@ pub extern "C" fn gemm_s8u8s32_compute(
     co: Array<'_, i32>,
 ) -> Status {
     let computing = Computing { types: S8U8, transa, transb, m, n, k, a, lda, b, ldb, beta, ldc };
-    guard("gemm_s8u8s32_compute", || computing.whole(offsetc, c, co))
+    guard("gemm_s8u8s32_compute", || computing.gemm(offsetc, c, co))
 }
 
 /// `gemm_s8s8s32_pack_get_size`.
@@ -390,5 +393,5 @@ pub extern "C" fn gemm_s8s8s32_compute(
     co: Array<'_, i32>,
 ) -> Status {
     let computing = Computing { types: S8S8, transa, transb, m, n, k, a, lda, b, ldb, beta, ldc };
-    guard("gemm_s8s8s32_compute", || computing.whole(offsetc, c, co))
+    guard("gemm_s8s8s32_compute", || computing.gemm(offsetc, c, co))
 }

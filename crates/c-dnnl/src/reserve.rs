@@ -14,35 +14,35 @@ use std::sync::atomic::{AtomicU64, Ordering};
 mod tests;
 
 /// Several times what creating any primitive needs.
-const SIZE: usize = 4 << 20;
+const RESERVE_BYTES: usize = 4 << 20;
 
-/// Larger blocks do not come from the reserve.
-const MOST: usize = 256 << 10;
+/// Blocks that are larger do not come from the reserve.
+const MAX_BLOCK_BYTES: usize = 256 << 10;
 
 /// The allocator of this library's own objects.
 pub(crate) struct Reserving<const N: usize> {
     /// Untouched, and therefore without physical pages, until it is needed.
-    room: Room<N>,
+    storage: Storage<N>,
     /// Upper 32 bits: number of blocks in use; lower 32 bits: offset of the free part. Everything is free again when no block is in use.
     used: AtomicU64,
 }
 
 /// One block in use.
-const ONE: u64 = 1 << 32;
+const ONE_BLOCK: u64 = 1 << 32;
 /// The offset of the free part.
-const END: u64 = ONE - 1;
+const OFFSET_MASK: u64 = ONE_BLOCK - 1;
 
 #[repr(align(4096))]
-struct Room<const N: usize>(UnsafeCell<[u8; N]>);
+struct Storage<const N: usize>(UnsafeCell<[u8; N]>);
 
 // SAFETY: each byte belongs to exactly one block, and `used` arbitrates who has a block.
-unsafe impl<const N: usize> Sync for Room<N> {}
+unsafe impl<const N: usize> Sync for Storage<N> {}
 
 #[cfg(not(test))]
 #[global_allocator]
-static ALLOCATOR: Reserving<SIZE> = Reserving::new();
+static ALLOCATOR: Reserving<RESERVE_BYTES> = Reserving::new();
 #[cfg(test)]
-static ALLOCATOR: Reserving<SIZE> = Reserving::new();
+static ALLOCATOR: Reserving<RESERVE_BYTES> = Reserving::new();
 
 /// Fails while the system has no memory and the reserve is in use.
 ///
@@ -50,12 +50,12 @@ static ALLOCATOR: Reserving<SIZE> = Reserving::new();
 /// [`Error::OutOfMemory`].
 #[inline]
 pub(crate) fn replenished() -> Result<(), Error> {
-    if ALLOCATOR.is_whole() { Ok(()) } else { system_has_memory() }
+    if ALLOCATOR.is_unused() { Ok(()) } else { system_has_memory() }
 }
 
 #[cold]
 fn system_has_memory() -> Result<(), Error> {
-    let block = Layout::from_size_align(SIZE, 16).map_err(|e| Error::Runtime(e.to_string()))?;
+    let block = Layout::from_size_align(RESERVE_BYTES, 16).map_err(|e| Error::Runtime(e.to_string()))?;
     // SAFETY: the layout's size is not zero; the block is freed with the same layout at once.
     let found = unsafe {
         let start = System.alloc(block);
@@ -64,20 +64,20 @@ fn system_has_memory() -> Result<(), Error> {
         }
         !start.is_null()
     };
-    if found { Ok(()) } else { Err(Error::OutOfMemory { bytes: SIZE, what: "a new object".into() }) }
+    if found { Ok(()) } else { Err(Error::OutOfMemory { bytes: RESERVE_BYTES, what: "a new object".into() }) }
 }
 
 impl<const N: usize> Reserving<N> {
     const fn new() -> Reserving<N> {
-        Reserving { room: Room(UnsafeCell::new([0; N])), used: AtomicU64::new(0) }
+        Reserving { storage: Storage(UnsafeCell::new([0; N])), used: AtomicU64::new(0) }
     }
 
-    fn is_whole(&self) -> bool {
+    fn is_unused(&self) -> bool {
         self.used.load(Ordering::Relaxed) == 0
     }
 
     fn start(&self) -> *mut u8 {
-        self.room.0.get().cast()
+        self.storage.0.get().cast()
     }
 
     fn holds(&self, block: *mut u8) -> bool {
@@ -90,12 +90,12 @@ impl<const N: usize> Reserving<N> {
         let base = self.start().addr();
         let place = |end: u64| {
             let start = (base + end as usize).checked_next_multiple_of(layout.align())? - base;
-            let end = start.checked_add(layout.size()).filter(|end| *end <= N && layout.size() <= MOST)?;
+            let end = start.checked_add(layout.size()).filter(|end| *end <= N && layout.size() <= MAX_BLOCK_BYTES)?;
             Some((start, end as u64))
         };
-        let more = |used: u64| place(used & END).map(|(_, end)| ((used & !END) + ONE) | end);
-        match self.used.fetch_update(Ordering::AcqRel, Ordering::Acquire, more) {
-            Ok(used) => place(used & END).map_or(std::ptr::null_mut(), |(start, _)| self.start().wrapping_add(start)),
+        let allocated = |used: u64| place(used & OFFSET_MASK).map(|(_, end)| ((used & !OFFSET_MASK) + ONE_BLOCK) | end);
+        match self.used.fetch_update(Ordering::AcqRel, Ordering::Acquire, allocated) {
+            Ok(used) => place(used & OFFSET_MASK).map_or(std::ptr::null_mut(), |(start, _)| self.start().wrapping_add(start)),
             Err(_) => std::ptr::null_mut(),
         }
     }
@@ -103,7 +103,7 @@ impl<const N: usize> Reserving<N> {
     /// Frees a block; with the last one, the whole reserve is free.
     #[cold]
     fn left(&self) {
-        let less = |used: u64| Some(if used >> 32 <= 1 { 0 } else { used - ONE });
+        let less = |used: u64| Some(if used >> 32 <= 1 { 0 } else { used - ONE_BLOCK });
         let _ = self.used.fetch_update(Ordering::AcqRel, Ordering::Acquire, less);
     }
 }

@@ -9,7 +9,7 @@ use oxidnn_runtime::{cache, knobs, verbose};
 #[cfg(test)]
 mod tests;
 
-/// `oxidnn-` and this crate's version, behind which there are zeros.
+/// `oxidnn-` and this crate's version, after which there are zeros.
 const HASH: [u8; 32] = {
     let text = concat!("oxidnn-", env!("CARGO_PKG_VERSION")).as_bytes();
     let mut hash = [0; 32];

@@ -24,8 +24,8 @@ pub(crate) fn run(args: &Explain) -> Result<ExitCode> {
                 print::line(format_args!("  scratch:  {} bytes", desc.plan().scratch_bytes()));
                 for (name, verdict) in desc.explain() {
                     print::line(format_args!("  {name}: {verdict}"));
-                    if let Some((decision, real)) = decided(&desc, (name, &verdict), &named, stream.as_ref())? {
-                        lines(&decision, real);
+                    if let Some((decision, measured)) = decided(&desc, (name, &verdict), &named, stream.as_ref())? {
+                        lines(&decision, measured);
                     }
                 }
             }
@@ -50,12 +50,12 @@ fn decided(
     }
     let Ok(row) = PrimitiveDesc::with_filter(desc.engine(), named.case.problem.clone(), name) else { return Ok(None) };
     let decision = row.plan().decision();
-    let real = stream.map(|stream| bench::fastest(row, named, stream)).transpose()?;
-    Ok((!decision.algorithm.is_empty() || real.is_some()).then_some((decision, real)))
+    let measured = stream.map(|stream| bench::fastest(row, named, stream)).transpose()?;
+    Ok((!decision.algorithm.is_empty() || measured.is_some()).then_some((decision, measured)))
 }
 
 /// Prints a decision.
-fn lines(decision: &Decision, real: Option<f64>) {
+fn lines(decision: &Decision, measured: Option<f64>) {
     if !decision.algorithm.is_empty() {
         print::line(format_args!("    {}", decision.algorithm));
     }
@@ -63,7 +63,7 @@ fn lines(decision: &Decision, real: Option<f64>) {
         print::line(format_args!("    {:<9} {:>10} bytes  {}", block.level, block.bytes, block.what));
     }
     let micro = |seconds: f64| format!("{:.1} us", seconds * 1e6);
-    let times = [decision.seconds.map(|s| format!("predicted {}", micro(s))), real.map(|s| format!("measured {}", micro(s)))];
+    let times = [decision.seconds.map(|s| format!("predicted {}", micro(s))), measured.map(|s| format!("measured {}", micro(s)))];
     let times: Vec<String> = times.into_iter().flatten().collect();
     if !times.is_empty() {
         print::line(format_args!("    {}", times.join(", ")));
@@ -74,10 +74,10 @@ fn lines(decision: &Decision, real: Option<f64>) {
 fn object(desc: &PrimitiveDesc, named: &Named, stream: Option<&Stream>) -> Result<Value> {
     let mut decisions = serde_json::Map::new();
     for row in desc.explain() {
-        let Some((decision, real)) = decided(desc, (row.0, &row.1), named, stream)? else { continue };
+        let Some((decision, measured)) = decided(desc, (row.0, &row.1), named, stream)? else { continue };
         let block = |b: &oxidnn_runtime::Blocked| json!({"level": b.level.to_string(), "bytes": b.bytes, "what": b.what});
         let blocks: Vec<Value> = decision.blocks.iter().map(block).collect();
-        let value = json!({"algorithm": decision.algorithm, "blocks": blocks, "predicted_s": decision.seconds, "measured_s": real});
+        let value = json!({"algorithm": decision.algorithm, "blocks": blocks, "predicted_s": decision.seconds, "measured_s": measured});
         decisions.insert(row.0.to_owned(), value);
     }
     Ok(json!({

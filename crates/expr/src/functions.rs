@@ -219,9 +219,9 @@ pub fn exp_m1<N: Bits>(x: N) -> N {
 /// subnormal long before they are, and slow.
 #[inline(always)]
 pub fn ln_1p<N: Bits>(x: N) -> N {
-    let far = c::<N>(f64::from(SQRT_2) - 1.0).lt(x);
-    let f = N::select(far, x.mul_add(c(0.5), c(-0.5)), x);
-    let e = N::select(far, c(std::f64::consts::LN_2), c(0.0));
+    let above = c::<N>(f64::from(SQRT_2) - 1.0).lt(x);
+    let f = N::select(above, x.mul_add(c(0.5), c(-0.5)), x);
+    let e = N::select(above, c(std::f64::consts::LN_2), c(0.0));
     e.add(f.mul_add(f.mul(f.mul_add(polynomial(f, LN), c(-0.5))), f))
 }
 

@@ -1,6 +1,6 @@
 //! Compiled partitions, and the process-wide cache of them.
 
-use crate::constants::{self, Kept};
+use crate::constants::{self, ConstantCache};
 use crate::graph::Numerics;
 use crate::lower::Lowered;
 use crate::open::Open;
@@ -35,29 +35,29 @@ pub(crate) struct Compiled {
     ops: Vec<Op>,
     /// Inputs and outputs, everything about them known.
     ports: [Vec<LogicalTensor>; 2],
-    ready: Ready,
-    /// A program that computes the same where `ready` does not hold.
-    otherwise: Option<Ready>,
+    executable: Executable,
+    /// A program that computes the same where `executable` does not hold.
+    otherwise: Option<Executable>,
     /// A program that computes the same where an input and an output are the same memory.
-    shared: Option<Ready>,
+    shared: Option<Executable>,
     notes: Vec<String>,
     in_place: Vec<(usize, usize)>,
 }
 
-/// A program with its kept constants.
+/// A program with its cached constants.
 #[derive(Debug)]
-struct Ready {
+struct Executable {
     program: Program,
     /// Shared with the same partition compiled for other sizes, where these prepare the same.
-    kept: Arc<Kept>,
+    constants: Arc<ConstantCache>,
 }
 
-impl Ready {
-    fn new(engine: &Engine, partition: usize, program: Program) -> Ready {
-        Ready { kept: constants::shared(engine, partition, &program), program }
+impl Executable {
+    fn new(engine: &Engine, partition: usize, program: Program) -> Executable {
+        Executable { constants: constants::shared(engine, partition, &program), program }
     }
 
-    /// Lets `run` compute once the values that depend only on constant inputs are there.
+    /// Lets `run` compute once the values that depend on constant inputs only are cached.
     fn execute<T>(
         &self,
         engine: &Engine,
@@ -65,12 +65,12 @@ impl Ready {
         frame: Frame<'_>,
         run: impl FnOnce(&Program, Frame<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let Ready { program, kept } = self;
-        let kept = kept.get(engine, program, |memory| program.prepare(stream, Frame { kept: Some(memory), ..frame }))?;
-        if kept.is_none() {
+        let Executable { program, constants } = self;
+        let constants = constants.get(engine, program, |memory| program.prepare(stream, Frame { cached: Some(memory), ..frame }))?;
+        if constants.is_none() {
             program.prepare(stream, frame)?;
         }
-        run(program, Frame { kept: kept.as_deref(), ..frame })
+        run(program, Frame { cached: constants.as_deref(), ..frame })
     }
 }
 
@@ -83,14 +83,14 @@ impl Compiled {
         let known = pairs.clone();
         pairs.extend(program.in_place().into_iter().filter(|pair| same(pair) && !known.contains(pair)));
         let in_place = pairs.into_iter().filter_map(|(i, o)| id(&ports[0], i).zip(id(&ports[1], o))).collect();
-        let [otherwise, shared] = [otherwise, shared].map(|p| p.map(|program| Ready::new(&engine, partition, program)));
-        let ready = Ready::new(&engine, partition, program);
-        Compiled { engine, ops, ports, ready, otherwise, shared, notes, in_place }
+        let [otherwise, shared] = [otherwise, shared].map(|p| p.map(|program| Executable::new(&engine, partition, program)));
+        let executable = Executable::new(&engine, partition, program);
+        Compiled { engine, ops, ports, executable, otherwise, shared, notes, in_place }
     }
 
     fn scratch_bytes(&self) -> usize {
         let others = self.otherwise.iter().chain(&self.shared).map(|r| r.program.scratch_bytes());
-        others.fold(self.ready.program.scratch_bytes(), usize::max)
+        others.fold(self.executable.program.scratch_bytes(), usize::max)
     }
 
     /// The fields of verbose lines between the engine and the time: partition, operations, formats, tensors, precision, implementation.
@@ -170,7 +170,7 @@ impl CompiledPartition {
     /// (a mask that is minus infinity), an execution with others computes other problems.
     pub fn problems(&self) -> Vec<(String, &'static str)> {
         let of = |p: &oxidnn_runtime::Primitive| (p.desc().problem().to_string(), p.desc().impl_name());
-        self.compiled().map(|c| c.ready.program.primitives().map(of).collect()).unwrap_or_default()
+        self.compiled().map(|c| c.executable.program.primitives().map(of).collect()).unwrap_or_default()
     }
 
     /// Bytes of scratch that an execution needs; where sizes are open, it is leased.
@@ -207,7 +207,7 @@ impl CompiledPartition {
 
     /// How many of [`CompiledPartition::problems`], the first of them, only depend on constant inputs.
     pub fn prepared(&self) -> usize {
-        self.compiled().map_or(0, |c| c.ready.program.prepared_steps())
+        self.compiled().map_or(0, |c| c.executable.program.prepared_steps())
     }
 
     /// Lets `run` compute, and returns the compiled partition that was used.
@@ -223,16 +223,16 @@ impl CompiledPartition {
             // Nobody could know how much it is.
             Code::Open(open) => (open.member(&self.partition, inputs)?, None),
         };
-        let Compiled { engine, ready, otherwise, shared, .. } = &*compiled;
+        let Compiled { engine, executable, otherwise, shared, .. } = &*compiled;
         let needed = compiled.scratch_bytes();
         let own = if scratch.is_none() && needed > 0 { Some(Memory::scratch(engine, needed)?) } else { None };
-        let frame = Frame { inputs, outputs, scratch: scratch.or(own.as_ref()), kept: None };
-        let ready = match (shared, otherwise) {
+        let frame = Frame { inputs, outputs, scratch: scratch.or(own.as_ref()), cached: None };
+        let executable = match (shared, otherwise) {
             (Some(shared), _) if shared.program.holds(inputs, outputs)? => shared,
-            (_, Some(otherwise)) if !ready.program.holds(inputs, outputs)? => otherwise,
-            _ => ready,
+            (_, Some(otherwise)) if !executable.program.holds(inputs, outputs)? => otherwise,
+            _ => executable,
         };
-        let done = ready.execute(engine, stream, frame, run)?;
+        let done = executable.execute(engine, stream, frame, run)?;
         drop(own);
         Ok((done, compiled))
     }
@@ -266,8 +266,8 @@ pub fn cache_capacity() -> usize {
 
 /// Changes how many compiled partitions are kept for reuse; 0: none.
 pub fn set_cache_capacity(entries: usize) {
-    let gone = cache().limit(entries, usize::MAX);
-    drop(gone);
+    let evicted = cache().limit(entries, usize::MAX);
+    drop(evicted);
 }
 
 /// The compiled partition for ports as the caller described them: from the cache, else by `make`.
@@ -294,9 +294,9 @@ pub(crate) fn cached(
             match cache.get(&key).cloned() {
                 Some(other) => other,
                 None => {
-                    let gone = cache.insert(key, compiled.clone(), 1);
+                    let evicted = cache.insert(key, compiled.clone(), 1);
                     drop(cache);
-                    drop(gone);
+                    drop(evicted);
                     compiled
                 }
             }

@@ -146,13 +146,13 @@ impl Graph {
             return Err(Error::InvalidGraph("the graph is not finalized".into()));
         }
         let origin = Origin { engine_kind: self.engine_kind, numerics: self.numerics };
-        let mut readers: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut consumers: HashMap<usize, Vec<usize>> = HashMap::new();
         for (i, op) in self.ops.iter().enumerate() {
-            op.inputs.iter().for_each(|lt| readers.entry(lt.id).or_default().push(i));
+            op.inputs.iter().for_each(|lt| consumers.entry(lt.id).or_default().push(i));
         }
         let made = pattern::groups(&self.ops, policy).into_iter().map(|group| {
             let ops = group.ops.iter().map(|&i| self.ops[i].clone()).collect();
-            let leaves = |id: usize| readers.get(&id).is_none_or(|all| !all.iter().all(|i| group.ops.contains(i)));
+            let leaves = |id: usize| consumers.get(&id).is_none_or(|all| !all.iter().all(|i| group.ops.contains(i)));
             Partition::of(ops, group.pattern, origin, leaves)
         });
         self.partitions = made.collect();

@@ -14,7 +14,7 @@ pub(crate) fn outputs(op: &mut Op) -> Result<(), Error> {
         lt.tensor()?;
     }
     let inferred = shapes(op)?;
-    let leader = op.inputs.first().copied();
+    let first_input = op.inputs.first().copied();
     // Images keep the order of their dimensions, whatever their sizes become.
     let images = matches!(op.kind, AvgPool | MaxPool | AvgPoolBackward | MaxPoolBackward | Interpolate | InterpolateBackward | Concat);
     for (i, (out, dims)) in op.outputs.iter_mut().zip(inferred).enumerate() {
@@ -29,7 +29,7 @@ pub(crate) fn outputs(op: &mut Op) -> Result<(), Error> {
         let strides = match (open, out.layout) {
             (false, LayoutType::Opaque(_)) => return Err(Error::argument("layout of an output", "opaque", "any or strided")),
             (false, _) if out.strides.len() == dims.len() && !out.strides.contains(&UNKNOWN) => out.strides,
-            (true, _) => followed(leader.as_ref(), &dims, images).unwrap_or_else(|| row_major(&dims)),
+            (true, _) => followed(first_input.as_ref(), &dims, images).unwrap_or_else(|| row_major(&dims)),
             _ => row_major(&dims),
         };
         *out = out.resolved(dims, strides);
@@ -63,8 +63,8 @@ pub(crate) fn innermost_channels(op: &mut Op) {
 
 /// Dense strides of `dims` in the memory order of an input of the same sizes, with which element-wise operations are fastest; or of an
 /// input with as many dimensions.
-fn followed(leader: Option<&LogicalTensor>, dims: &Dims, resized: bool) -> Option<Dims> {
-    let layout = leader?.tensor().ok()?.layout;
+fn followed(first_input: Option<&LogicalTensor>, dims: &Dims, resized: bool) -> Option<Dims> {
+    let layout = first_input?.tensor().ok()?.layout;
     let same = layout.dims == *dims || resized && layout.dims.len() == dims.len();
     let resized = layout.resized(*dims);
     resized.blocking().filter(|_| same).map(|b| b.strides)
@@ -133,9 +133,9 @@ pub(crate) fn weights_order(op: &Op, rank: usize) -> Vec<usize> {
     [first, second].into_iter().chain(kernel..kernel + rank - 2).collect()
 }
 
-/// How a window moves along one spatial dimension.
+/// A window along one spatial dimension: stride, dilation, padding before and after.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Slide {
+pub(crate) struct WindowDim {
     pub(crate) stride: i64,
     /// Distance between kernel elements, at least 1.
     pub(crate) dilation: i64,
@@ -147,7 +147,7 @@ pub(crate) struct Slide {
 
 /// The window of a convolution or pooling along each spatial dimension; `wide` are the sizes it slides over, or of a deconvolution
 /// (`transposed`) those it starts from.
-pub(crate) fn slides(op: &Op, wide: &[i64], kernel: &[i64], transposed: bool) -> Result<Vec<Slide>, Error> {
+pub(crate) fn window_dims(op: &Op, wide: &[i64], kernel: &[i64], transposed: bool) -> Result<Vec<WindowDim>, Error> {
     let n = wide.len();
     let list = |id: AttrId, missing: i64| {
         let given = op.s64s(id);
@@ -166,7 +166,7 @@ pub(crate) fn slides(op: &Op, wide: &[i64], kernel: &[i64], transposed: bool) ->
     if strides.iter().chain(&dilations).chain(kernel).any(|&v| v < 1) {
         return Err(Error::shape("kernel, strides, dilations", format_args!("{kernel:?}, {strides:?}, {dilations:?}"), "at least 1"));
     }
-    let slide = |i: usize| {
+    let window_dim = |i: usize| {
         let (stride, dilation) = (strides[i], dilations[i]);
         let span = (kernel[i] - 1).saturating_mul(dilation).saturating_add(1);
         let needed = match transposed {
@@ -180,21 +180,21 @@ pub(crate) fn slides(op: &Op, wide: &[i64], kernel: &[i64], transposed: bool) ->
             "VALID" => (0, 0),
             _ => (begin[i], end[i]),
         };
-        Slide { stride, dilation, before, after, span }
+        WindowDim { stride, dilation, before, after, span }
     };
-    Ok((0..n).map(slide).collect())
+    Ok((0..n).map(window_dim).collect())
 }
 
 /// Sizes that a window gives when it slides over `wide`.
-fn narrowed(op: &Op, wide: &[i64], slides: &[Slide]) -> Result<Dims, Error> {
+fn narrowed(op: &Op, wide: &[i64], window_dims: &[WindowDim]) -> Result<Dims, Error> {
     let up = op.text(AttrId::RoundingType) == "ceil" && matches!(op.text(AttrId::AutoPad), "" | "None");
     let mut out = Dims::default();
-    for (&w, s) in wide.iter().zip(slides) {
-        let room = w.saturating_add(s.before).saturating_add(s.after).saturating_sub(s.span);
-        if room < 0 {
+    for (&w, s) in wide.iter().zip(window_dims) {
+        let last_start = w.saturating_add(s.before).saturating_add(s.after).saturating_sub(s.span);
+        if last_start < 0 {
             return Err(Error::shape("padded input", format_args!("{wide:?}"), format_args!("at least the window of {}", s.span)));
         }
-        out.push((if up { room.saturating_add(s.stride - 1) } else { room }) / s.stride + 1);
+        out.push((if up { last_start.saturating_add(s.stride - 1) } else { last_start }) / s.stride + 1);
     }
     Ok(out)
 }
@@ -274,8 +274,8 @@ fn channels(op: &Op, data: &Dims, count: usize) -> Vec<Dims> {
 
 fn pool(op: &Op, src: &Dims) -> Result<Dims, Error> {
     let (mb, c, spatial) = split(op, src)?;
-    let slides = slides(op, &spatial, op.s64s(AttrId::Kernel), false)?;
-    Ok(join(op, mb, c, &narrowed(op, &spatial, &slides)?))
+    let window_dims = window_dims(op, &spatial, op.s64s(AttrId::Kernel), false)?;
+    Ok(join(op, mb, c, &narrowed(op, &spatial, &window_dims)?))
 }
 
 fn concat(op: &Op) -> Result<Dims, Error> {
@@ -301,8 +301,8 @@ fn convolution(op: &Op) -> Result<Dims, Error> {
     if groups < 1 || from.saturating_mul(groups) != c {
         return Err(Error::shape("channels of the data", c, format_args!("{groups} x {from} by groups and weights")));
     }
-    let slides = slides(op, &spatial, &kernel, false)?;
-    Ok(join(op, mb, to, &narrowed(op, &spatial, &slides)?))
+    let window_dims = window_dims(op, &spatial, &kernel, false)?;
+    Ok(join(op, mb, to, &narrowed(op, &spatial, &window_dims)?))
 }
 
 /// Output of a deconvolution, and of the gradient of a convolution's data.
@@ -315,14 +315,14 @@ fn transposed(op: &Op) -> Result<Dims, Error> {
     if groups < 1 || from != c {
         return Err(Error::shape("channels of the data", c, format_args!("{from} by the weights")));
     }
-    let slides = slides(op, &spatial, &kernel, true)?;
+    let window_dims = window_dims(op, &spatial, &kernel, true)?;
     let padding = op.s64s(AttrId::OutputPadding);
     if !padding.is_empty() && padding != [0; 12] && padding.len() != spatial.len() {
         let expected = format_args!("{} numbers, one a spatial dimension", spatial.len());
         return Err(Error::shape("output_padding", format_args!("{padding:?}"), expected));
     }
     let mut out = Dims::default();
-    for (i, (&size, s)) in spatial.iter().zip(&slides).enumerate() {
+    for (i, (&size, s)) in spatial.iter().zip(&window_dims).enumerate() {
         let more = padding.get(i).copied().unwrap_or(0);
         let full = (size - 1).saturating_mul(s.stride).saturating_add(s.span).saturating_add(more);
         out.push(full.saturating_sub(s.before).saturating_sub(s.after));

@@ -65,8 +65,8 @@ impl Open {
         let sized = ports.iter().zip(inputs).map(|(lt, m)| if is_open(lt) { seen(lt, m.tensor()) } else { Ok(*lt) });
         let compiled = partition.compile_sized(&self.engine, [sized.collect::<Result<_, _>>()?, self.ports[1].clone()])?;
         let member = Arc::new(Member { given: open().cloned().collect(), compiled: compiled.clone() });
-        let gone = fork::lock(&self.members).insert(hash, member, 1);
-        drop(gone);
+        let evicted = fork::lock(&self.members).insert(hash, member, 1);
+        drop(evicted);
         Ok(compiled)
     }
 }

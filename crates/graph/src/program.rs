@@ -21,7 +21,7 @@ pub(crate) enum Place {
     /// A constant of the program.
     Constant(usize),
     /// Byte of the results that only depend on constant inputs.
-    Kept(usize),
+    Cached(usize),
     /// An intermediate result: its number while a program is made, its first byte once [`Program::place`] has found one.
     Scratch(usize),
     /// The scratchpad of the primitive of the step.
@@ -106,31 +106,31 @@ struct Sizes {
     scratch: usize,
     /// The largest scratchpad of a step.
     step: usize,
-    /// Results that only depend on constant inputs.
-    kept: usize,
+    /// Results that depend on constant inputs only, which are cached.
+    cached: usize,
 }
 
 /// Steps and their resources.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
-    /// Steps that depend on constant inputs only, and whose results are kept.
+    /// Steps that depend on constant inputs only, and whose results are cached.
     prepare: Vec<Step>,
     /// The other steps.
     steps: Vec<Step>,
     constants: Vec<Memory<'static>>,
     /// Bytes of each intermediate result.
-    rooms: Vec<usize>,
+    buffers: Vec<usize>,
     sizes: Sizes,
     guards: Vec<Guard>,
 }
 
-/// How much of a program there was.
+/// The lengths of a program's lists, to roll back to.
 #[derive(Clone, Copy)]
-pub(crate) struct Mark {
+pub(crate) struct Checkpoint {
     prepare: usize,
     steps: usize,
     constants: usize,
-    rooms: usize,
+    buffers: usize,
     sizes: Sizes,
     guards: usize,
 }
@@ -142,8 +142,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) outputs: &'a [&'a Memory<'a>],
     /// At least [`Program::scratch_bytes`]; `None` where that is 0.
     pub(crate) scratch: Option<&'a Memory<'a>>,
-    /// Results kept from an earlier execution.
-    pub(crate) kept: Option<&'a Memory<'a>>,
+    /// Results cached by an earlier execution.
+    pub(crate) cached: Option<&'a Memory<'a>>,
 }
 
 /// Whether the step writes an argument.
@@ -156,15 +156,15 @@ fn is_written(step: &Step, binding: &Binding) -> bool {
 const FEW: usize = 16;
 
 impl Program {
-    /// Room for a result of so many bytes; kept apart where it is `constant`.
-    pub(crate) fn room(&mut self, bytes: usize, constant: bool) -> Place {
+    /// A buffer for a result of so many bytes; cached where it is `constant`.
+    pub(crate) fn buffer(&mut self, bytes: usize, constant: bool) -> Place {
         if constant {
-            let at = self.sizes.kept;
-            self.sizes.kept = at.saturating_add(bytes);
-            return Place::Kept(at);
+            let at = self.sizes.cached;
+            self.sizes.cached = at.saturating_add(bytes);
+            return Place::Cached(at);
         }
-        self.rooms.push(bytes);
-        Place::Scratch(self.rooms.len() - 1)
+        self.buffers.push(bytes);
+        Place::Scratch(self.buffers.len() - 1)
     }
 
     /// Adds numbers of the program's own.
@@ -174,30 +174,37 @@ impl Program {
     }
 
     /// A step needs a scratchpad of so many bytes.
-    pub(crate) fn needs(&mut self, bytes: usize) {
+    pub(crate) fn reserve_scratchpad(&mut self, bytes: usize) {
         self.sizes.step = self.sizes.step.max(bytes);
     }
 
-    /// Appends a step; `lasting`: its results are kept.
+    /// Appends a step; `lasting`: its results are cached.
     pub(crate) fn push(&mut self, step: Step, lasting: bool) {
         if lasting { self.prepare.push(step) } else { self.steps.push(step) }
     }
 
-    /// How much of it there is.
-    pub(crate) fn mark(&self) -> Mark {
-        let Program { prepare, steps, constants, rooms, sizes, guards } = self;
+    /// The present lengths.
+    pub(crate) fn checkpoint(&self) -> Checkpoint {
+        let Program { prepare, steps, constants, buffers, sizes, guards } = self;
         let sizes = *sizes;
-        Mark { prepare: prepare.len(), steps: steps.len(), constants: constants.len(), rooms: rooms.len(), sizes, guards: guards.len() }
+        Checkpoint {
+            prepare: prepare.len(),
+            steps: steps.len(),
+            constants: constants.len(),
+            buffers: buffers.len(),
+            sizes,
+            guards: guards.len(),
+        }
     }
 
-    /// Removes everything that was added since.
-    pub(crate) fn reset(&mut self, mark: Mark) {
-        self.prepare.truncate(mark.prepare);
-        self.steps.truncate(mark.steps);
-        self.constants.truncate(mark.constants);
-        self.rooms.truncate(mark.rooms);
-        self.sizes = mark.sizes;
-        self.guards.truncate(mark.guards);
+    /// Removes everything that was added since `checkpoint`.
+    pub(crate) fn rollback(&mut self, checkpoint: Checkpoint) {
+        self.prepare.truncate(checkpoint.prepare);
+        self.steps.truncate(checkpoint.steps);
+        self.constants.truncate(checkpoint.constants);
+        self.buffers.truncate(checkpoint.buffers);
+        self.sizes = checkpoint.sizes;
+        self.guards.truncate(checkpoint.guards);
     }
 
     /// The program holds where `guard` does.
@@ -268,60 +275,60 @@ impl Program {
     /// Finds a place in scratch for each intermediate result: the large ones first, each at the lowest byte that is free during its
     /// lifetime.
     pub(crate) fn place(&mut self) {
-        let mut lives: Vec<Option<(usize, usize)>> = vec![None; self.rooms.len()];
+        let mut live_ranges: Vec<Option<(usize, usize)>> = vec![None; self.buffers.len()];
         for (at, step) in self.steps.iter().enumerate() {
             for binding in &step.bindings {
-                if let Place::Scratch(room) = binding.place {
-                    let first = lives[room].map_or(at, |l| l.0);
-                    lives[room] = Some((first, at));
+                if let Place::Scratch(buffer) = binding.place {
+                    let first = live_ranges[buffer].map_or(at, |l| l.0);
+                    live_ranges[buffer] = Some((first, at));
                 }
             }
         }
-        let mut order: Vec<usize> = (0..self.rooms.len()).filter(|&r| lives[r].is_some()).collect();
-        order.sort_by_key(|&r| (std::cmp::Reverse(self.rooms[r]), r));
-        let mut starts = vec![0usize; self.rooms.len()];
+        let mut order: Vec<usize> = (0..self.buffers.len()).filter(|&r| live_ranges[r].is_some()).collect();
+        order.sort_by_key(|&r| (std::cmp::Reverse(self.buffers[r]), r));
+        let mut starts = vec![0usize; self.buffers.len()];
         let mut placed: Vec<usize> = Vec::with_capacity(order.len());
-        for room in order {
-            let mut beside: Vec<(usize, usize)> = placed
+        for buffer in order {
+            let mut occupied: Vec<(usize, usize)> = placed
                 .iter()
-                .filter(|&&other| lives[other].zip(lives[room]).is_some_and(|(a, b)| a.0 <= b.1 && b.0 <= a.1))
-                .map(|&other| (starts[other], starts[other].saturating_add(self.rooms[other])))
+                .filter(|&&other| live_ranges[other].zip(live_ranges[buffer]).is_some_and(|(a, b)| a.0 <= b.1 && b.0 <= a.1))
+                .map(|&other| (starts[other], starts[other].saturating_add(self.buffers[other])))
                 .collect();
-            beside.sort_unstable();
+            occupied.sort_unstable();
             let mut start = 0usize;
-            for (from, to) in beside {
-                if start.saturating_add(self.rooms[room]) <= from {
+            for (from, to) in occupied {
+                if start.saturating_add(self.buffers[buffer]) <= from {
                     break;
                 }
                 start = start.max(to);
             }
-            starts[room] = start;
-            self.sizes.scratch = self.sizes.scratch.max(start.saturating_add(self.rooms[room]));
-            placed.push(room);
+            starts[buffer] = start;
+            self.sizes.scratch = self.sizes.scratch.max(start.saturating_add(self.buffers[buffer]));
+            placed.push(buffer);
         }
         for binding in self.steps.iter_mut().flat_map(|s| &mut s.bindings) {
-            if let Place::Scratch(room) = &mut binding.place {
-                *room = starts[*room];
+            if let Place::Scratch(buffer) = &mut binding.place {
+                *buffer = starts[*buffer];
             }
         }
     }
 
     /// Bytes of scratch that an execution needs.
     pub(crate) fn scratch_bytes(&self) -> usize {
-        self.sizes.scratch.saturating_add(self.sizes.step).saturating_add(self.sizes.kept)
+        self.sizes.scratch.saturating_add(self.sizes.step).saturating_add(self.sizes.cached)
     }
 
     /// Bytes of results that only depend on constant inputs.
-    pub(crate) fn kept_bytes(&self) -> usize {
-        self.sizes.kept
+    pub(crate) fn constant_bytes(&self) -> usize {
+        self.sizes.cached
     }
 
     /// The steps that make the kept results, as text that is equal for equal steps; empty if nothing is kept.
     pub(crate) fn prepared(&self) -> Option<String> {
-        if self.sizes.kept == 0 {
+        if self.sizes.cached == 0 {
             return None;
         }
-        let mut text = format!("{}", self.sizes.kept);
+        let mut text = format!("{}", self.sizes.cached);
         for Step { primitive, bindings } in &self.prepare {
             text += &format!("\n{} {}", primitive.desc().impl_name(), primitive.desc().problem());
             for Binding { arg, place, tensor } in bindings {
@@ -381,7 +388,7 @@ impl Program {
         pairs
     }
 
-    /// Computes the values that depend only on constant inputs into `frame.kept`, else into scratch.
+    /// Computes the values that depend only on constant inputs into `frame.cached`, else into scratch.
     pub(crate) fn prepare(&self, stream: &Stream, frame: Frame<'_>) -> Result<(), Error> {
         self.prepare.iter().try_for_each(|s| self.step(s, stream, frame))
     }
@@ -438,8 +445,8 @@ impl Program {
             Place::In(i) => return whole(frame.inputs.get(i).copied()),
             Place::Out(i) => return whole(frame.outputs.get(i).copied()),
             Place::Constant(i) => return whole(self.constants.get(i)),
-            Place::Kept(at) => match frame.kept {
-                Some(kept) => (Some(kept), at),
+            Place::Cached(at) => match frame.cached {
+                Some(cached) => (Some(cached), at),
                 None => (frame.scratch, scratch + step + at),
             },
             Place::Scratch(at) => (frame.scratch, at),

@@ -19,7 +19,7 @@ pub(crate) struct Library {
 /// A value that can be passed as one parameter.
 pub(crate) trait Value {
     /// Its letter in the table of signatures.
-    const LETTER: char;
+    const TYPE_CODE: char;
     /// The C type of the parameter.
     type C: Copy;
     /// What is passed.
@@ -33,13 +33,13 @@ pub(crate) trait Value {
 /// The arguments of one call: a tuple of values.
 pub(crate) trait Arguments {
     /// Their letters.
-    fn letters() -> String;
+    fn signature() -> String;
     /// Every number of elements among them.
     fn counts(&self) -> Vec<usize>;
     /// Calls `function`.
     ///
     /// # Safety
-    /// `function` must be a C function whose parameters have the types that [`Arguments::letters`] names and whose result is an `R`.
+    /// `function` must be a C function whose parameters have the types that [`Arguments::signature`] names and whose result is an `R`.
     unsafe fn invoke<R>(&self, function: Raw) -> R;
 }
 
@@ -48,8 +48,8 @@ macro_rules! arguments {
     () => {};
     ($first:ident $($rest:ident)*) => {
         impl<$first: Value, $($rest: Value),*> Arguments for ($first, $($rest,)*) {
-            fn letters() -> String {
-                [$first::LETTER, $($rest::LETTER),*].into_iter().collect()
+            fn signature() -> String {
+                [$first::TYPE_CODE, $($rest::TYPE_CODE),*].into_iter().collect()
             }
             #[allow(non_snake_case, reason = "the names of the types name the values too")]
             fn counts(&self) -> Vec<usize> {
@@ -74,14 +74,14 @@ arguments!(A B C D E F G H I J K L M N O P Q S T U V W X Y Z A1 B1 C1 D1 E1);
 
 /// Results other than a status.
 pub(crate) trait Answer {
-    /// Its letter behind `>` in the table.
-    const LETTER: &'static str;
+    /// Its letter after `>` in the table.
+    const TYPE_CODE: &'static str;
 }
 impl Answer for i32 {
-    const LETTER: &'static str = ">i";
+    const TYPE_CODE: &'static str = ">i";
 }
 impl Answer for usize {
-    const LETTER: &'static str = ">z";
+    const TYPE_CODE: &'static str = ">z";
 }
 
 impl Library {
@@ -121,11 +121,11 @@ impl Library {
 
     /// Calls a function that answers a number.
     pub(crate) fn ask<R: Answer, A: Arguments>(&self, name: &'static str, arguments: A) -> Result<R, PeerError> {
-        self.checked(name, &arguments, R::LETTER)
+        self.checked(name, &arguments, R::TYPE_CODE)
     }
 
     fn checked<R, A: Arguments>(&self, name: &'static str, arguments: &A, result: &str) -> Result<R, PeerError> {
-        let passed = A::letters() + result;
+        let passed = A::signature() + result;
         let counts = arguments.counts();
         match signatures::of(name) {
             Some(wanted) if wanted == passed && counts.windows(2).all(|w| w[0] == w[1]) => {}
@@ -159,7 +159,7 @@ impl Library {
 
 /// An enum, flag or other int.
 impl Value for i32 {
-    const LETTER: char = 'i';
+    const TYPE_CODE: char = 'i';
     type C = i32;
     fn c(&self) -> i32 {
         *self
@@ -167,7 +167,7 @@ impl Value for i32 {
 }
 
 impl Value for i64 {
-    const LETTER: char = 'l';
+    const TYPE_CODE: char = 'l';
     type C = i64;
     fn c(&self) -> i64 {
         *self
@@ -175,7 +175,7 @@ impl Value for i64 {
 }
 
 impl Value for usize {
-    const LETTER: char = 'z';
+    const TYPE_CODE: char = 'z';
     type C = usize;
     fn c(&self) -> usize {
         *self
@@ -183,7 +183,7 @@ impl Value for usize {
 }
 
 impl Value for f32 {
-    const LETTER: char = 'f';
+    const TYPE_CODE: char = 'f';
     type C = f32;
     fn c(&self) -> f32 {
         *self
@@ -208,7 +208,7 @@ impl Sizes {
 }
 
 impl Value for &Sizes {
-    const LETTER: char = 'd';
+    const TYPE_CODE: char = 'd';
     type C = *const i64;
     fn c(&self) -> *const i64 {
         self.0.as_ref().map_or(std::ptr::null(), |d| d.as_ptr())
@@ -227,7 +227,7 @@ impl Rank {
 }
 
 impl Value for Rank {
-    const LETTER: char = 'r';
+    const TYPE_CODE: char = 'r';
     type C = i32;
     fn c(&self) -> i32 {
         self.0
@@ -238,7 +238,7 @@ impl Value for Rank {
 pub(crate) struct Count(pub(crate) usize);
 
 impl Value for Count {
-    const LETTER: char = 'n';
+    const TYPE_CODE: char = 'n';
     type C = i32;
     fn c(&self) -> i32 {
         self.0 as i32
@@ -252,7 +252,7 @@ impl Value for Count {
 pub(crate) struct LongCount(pub(crate) usize);
 
 impl Value for LongCount {
-    const LETTER: char = 'N';
+    const TYPE_CODE: char = 'N';
     type C = i64;
     fn c(&self) -> i64 {
         self.0 as i64
@@ -263,7 +263,7 @@ impl Value for LongCount {
 }
 
 impl Value for &[f32] {
-    const LETTER: char = 'F';
+    const TYPE_CODE: char = 'F';
     type C = *const f32;
     fn c(&self) -> *const f32 {
         self.as_ptr()
@@ -277,7 +277,7 @@ impl Value for &[f32] {
 pub(crate) struct Factors(pub(crate) Option<[f32; 12]>);
 
 impl Value for &Factors {
-    const LETTER: char = 'G';
+    const TYPE_CODE: char = 'G';
     type C = *const f32;
     fn c(&self) -> *const f32 {
         self.0.as_ref().map_or(std::ptr::null(), |f| f.as_ptr())
@@ -285,7 +285,7 @@ impl Value for &Factors {
 }
 
 impl Value for &CString {
-    const LETTER: char = 'c';
+    const TYPE_CODE: char = 'c';
     type C = *const c_char;
     fn c(&self) -> *const c_char {
         self.as_ptr()
@@ -296,7 +296,7 @@ impl Value for &CString {
 pub(crate) struct Allocate;
 
 impl Value for Allocate {
-    const LETTER: char = 'V';
+    const TYPE_CODE: char = 'V';
     type C = usize;
     fn c(&self) -> usize {
         usize::MAX
@@ -314,7 +314,7 @@ impl AllocateAll {
 }
 
 impl Value for &AllocateAll {
-    const LETTER: char = 'H';
+    const TYPE_CODE: char = 'H';
     type C = *const usize;
     fn c(&self) -> *const usize {
         self.0.as_ptr()
@@ -328,7 +328,7 @@ impl Value for &AllocateAll {
 pub(crate) struct Number(pub(crate) [u8; 8]);
 
 impl Value for &Number {
-    const LETTER: char = 'b';
+    const TYPE_CODE: char = 'b';
     type C = *const u8;
     fn c(&self) -> *const u8 {
         self.0.as_ptr()

@@ -14,19 +14,19 @@ use std::sync::Arc;
 /// A kind of handle.
 pub(crate) trait Kind {
     /// Letter of a handle in the table of signatures.
-    const LETTER: char;
+    const TYPE_CODE: char;
     /// Letter of a pointer that receives one.
-    const RECEIVER: char;
+    const OUT_TYPE_CODE: char;
     /// The function that gives a handle back.
     const DESTROY: &'static str;
 }
 
 macro_rules! kinds {
-    ($($name:ident $letter:literal $receiver:literal $destroy:literal, $doc:literal;)*) => {
+    ($($name:ident $code:literal $receiver:literal $destroy:literal, $doc:literal;)*) => {
         $(#[doc = $doc] #[derive(Debug)] pub(crate) enum $name {}
         impl Kind for $name {
-            const LETTER: char = $letter;
-            const RECEIVER: char = $receiver;
+            const TYPE_CODE: char = $code;
+            const OUT_TYPE_CODE: char = $receiver;
             const DESTROY: &'static str = $destroy;
         })*
     };
@@ -72,7 +72,7 @@ impl<K: Kind> Receiver<K> {
 }
 
 impl<K: Kind> Value for &Receiver<K> {
-    const LETTER: char = K::RECEIVER;
+    const TYPE_CODE: char = K::OUT_TYPE_CODE;
     type C = *mut Raw;
     fn c(&self) -> *mut Raw {
         self.0.as_ptr()
@@ -80,7 +80,7 @@ impl<K: Kind> Value for &Receiver<K> {
 }
 
 impl<K: Kind> Value for &Owned<K> {
-    const LETTER: char = K::LETTER;
+    const TYPE_CODE: char = K::TYPE_CODE;
     type C = Raw;
     fn c(&self) -> Raw {
         self.raw
@@ -88,7 +88,7 @@ impl<K: Kind> Value for &Owned<K> {
 }
 
 impl<K: Kind> Value for Option<&Owned<K>> {
-    const LETTER: char = K::LETTER;
+    const TYPE_CODE: char = K::TYPE_CODE;
     type C = Raw;
     fn c(&self) -> Raw {
         self.map_or(std::ptr::null_mut(), |h| h.raw)
@@ -112,7 +112,7 @@ impl<K: Kind> Receivers<K> {
 }
 
 impl Value for &Receivers<Partition> {
-    const LETTER: char = 'u';
+    const TYPE_CODE: char = 'u';
     type C = *const Cell<Raw>;
     fn c(&self) -> *const Cell<Raw> {
         self.0.as_ptr()
@@ -133,7 +133,7 @@ impl Descs {
 }
 
 impl Value for &Descs {
-    const LETTER: char = 'R';
+    const TYPE_CODE: char = 'R';
     type C = *const Raw;
     fn c(&self) -> *const Raw {
         self.0.as_ptr()

@@ -280,7 +280,7 @@ impl Peer {
         let memory = Buffers::new(&self.engine, desc, host.bufs.len())?;
         for (i, buf) in host.bufs.iter().enumerate() {
             let theirs = memory.sizes()[i];
-            // The library counts the gap behind the last row of a strided tensor too.
+            // The library counts the gap after the last row of a strided tensor too.
             if theirs < buf.len() {
                 return Err(PeerError::Size { arg: arg.to_string(), theirs, ours: buf.len() });
             }

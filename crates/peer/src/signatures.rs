@@ -2,7 +2,7 @@
 //!
 //! Every call is checked against this table before it is made, so the table is what the safety of the crate rests on (functions with results
 //! of their own kind are called by `handle`, which declares them). It follows the declarations of oneDNN's headers, and of its tests for a
-//! function that these do not have (a `bool` goes as an int). A letter stands for a parameter, behind `>` for the result where that is not a
+//! function that these do not have (a `bool` goes as an int). A letter stands for a parameter, after `>` for the result where that is not a
 //! status:
 //!
 //! | letter | C type |

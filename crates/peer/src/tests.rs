@@ -35,10 +35,10 @@ fn every_operation_of_the_c_interface_has_its_creators() {
 fn tuples_know_their_letters_and_counts() {
     let (sizes, scales) = (Sizes::of(&[2, 3]), [0.5f32, 2.0]);
     let call = (Rank::of(&Dims::from([2, 3])), &sizes, 7i32, 1i64, 0.5f32, Count(2), &scales[..]);
-    fn letters<A: Arguments>(_: &A) -> String {
-        A::letters()
+    fn signature<A: Arguments>(_: &A) -> String {
+        A::signature()
     }
-    assert_eq!(letters(&call), "rdilfnF");
+    assert_eq!(signature(&call), "rdilfnF");
     assert_eq!(call.counts(), [2, 2]);
 }
 

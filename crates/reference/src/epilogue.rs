@@ -201,11 +201,11 @@ impl<'a> Epilogue<'a> {
 
     /// Takes an accumulated, scaled and biased `value` through the whole tail into the destination at `pos`.
     pub fn finish(&self, pos: &[i64], value: f64) {
-        self.write(pos, self.kept(pos, value));
+        self.write(pos, self.value_of_sum(pos, value));
     }
 
-    /// [`Epilogue::value`], of a sum that is kept where somebody wants it.
-    pub(crate) fn kept(&self, pos: &[i64], value: f64) -> f64 {
+    /// [`Epilogue::value`] of a sum, which is recorded where the arguments ask for sums.
+    pub(crate) fn value_of_sum(&self, pos: &[i64], value: f64) -> f64 {
         let index = || pos.iter().zip(self.dst.dims().iter()).fold(0, |index, (p, d)| index * d + p);
         if let Some(sum) = self.sums.and_then(|s| s.get(index() as usize)) {
             sum.set(Some(value));
@@ -280,9 +280,9 @@ impl<'a> Epilogue<'a> {
                 region.along(d, start, group(d).min(dims[d] - start))
             });
             let mut largest = 0.0_f64;
-            shared.each(|pos| largest = largest.max(self.value::<f64>(pos, real(pos)).abs()));
+            shared.for_each(|pos| largest = largest.max(self.value::<f64>(pos, real(pos)).abs()));
             self.scale.set(&shared.start, dynamic_scale(quant, self.dst.dtype(), largest));
-            shared.each(|pos| self.finish(pos, real(pos)));
+            shared.for_each(|pos| self.finish(pos, real(pos)));
         });
     }
 

@@ -56,7 +56,7 @@ impl<'a> Output<'a> {
     fn row(&self, batch: &[i64], [m, n]: [i64; 2], sums: &mut [f64]) {
         let mut pos = Place::new(batch, m, n);
         for sum in &mut *sums {
-            *sum = self.tail.kept(&pos, *sum + self.bias.map_or(0.0, |b| b.get(&pos)));
+            *sum = self.tail.value_of_sum(&pos, *sum + self.bias.map_or(0.0, |b| b.get(&pos)));
             if self.dynamic.is_none() {
                 self.tail.write(&pos, *sum);
             }
@@ -149,12 +149,12 @@ impl<'a> Side<'a> {
     }
 
     /// The part of the scale that multiplies before the sum.
-    fn inside(&self, pos: &[i64]) -> f64 {
+    fn scale_of_terms(&self, pos: &[i64]) -> f64 {
         if self.scale_inside { self.scale.at(pos) } else { 1.0 }
     }
 
     /// The part of the scale that multiplies the sum.
-    fn outside(&self, pos: &[i64]) -> f64 {
+    fn scale_of_sum(&self, pos: &[i64]) -> f64 {
         if self.scale_inside { 1.0 } else { self.scale.at(pos) }
     }
 }
@@ -175,8 +175,8 @@ impl<'a> Correction<'a> {
         };
         let (src, weights) = (given(Arg::SRC, left.dims())?, given(Arg::WEIGHTS, right.dims())?);
         let along = |q: &Quant, d: usize| {
-            let whole = left.dims()[n - 1];
-            if q.mask >> d & 1 == 0 { whole } else { q.groups.get(d + 2 - n).copied().unwrap_or(1).max(1) }
+            let depth_size = left.dims()[n - 1];
+            if q.mask >> d & 1 == 0 { depth_size } else { q.groups.get(d + 2 - n).copied().unwrap_or(1).max(1) }
         };
         let groups = [src.as_ref().map(|s| along(s.1, n - 1)), weights.as_ref().map(|w| along(w.1, n - 2))];
         let Some(group) = groups.into_iter().flatten().min() else { return Ok(None) };
@@ -202,10 +202,10 @@ impl Product<'_> {
             |m, k| Some(self.left.term(&Place::new(batch, m, k), left_whole)),
             |k, n| self.right.term(&Place::new(batch, k, n), right_whole),
             |m, n0, sums| {
-                let left_scale = self.left.outside(&Place::new(batch, m, 0));
+                let left_scale = self.left.scale_of_sum(&Place::new(batch, m, 0));
                 for (n, sum) in (n0..).zip(sums.iter_mut()) {
                     let correction = self.correction.as_ref().map_or(0.0, |c| self.correct(c, batch, [m, n, size[2]]));
-                    *sum = (*sum + correction) * (left_scale * self.right.outside(&Place::new(batch, 0, n)));
+                    *sum = (*sum + correction) * (left_scale * self.right.scale_of_sum(&Place::new(batch, 0, n)));
                 }
                 self.out.row(batch, [m, n0], sums);
             },
@@ -226,7 +226,7 @@ impl Product<'_> {
                 (None, Some(w)) => -zs * (w.at(&r) - zw * count),
                 (None, None) => 0.0,
             };
-            total += part * (self.left.inside(&l) * self.right.inside(&r));
+            total += part * (self.left.scale_of_terms(&l) * self.right.scale_of_terms(&r));
         }
         total
     }

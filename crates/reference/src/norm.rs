@@ -188,7 +188,7 @@ impl<'a> Norm<'a> {
                 Ok(s) => s,
                 Err(e) => return result = Err(e),
             };
-            region.each(|pos| {
+            region.for_each(|pos| {
                 let c = &pos[channel..=channel];
                 let scaled = (self.src.get(pos) - mean) * inverse * self.scale.map_or(1.0, |s| s.get(c));
                 let mut value = scaled + shift.map_or(0.0, |s| s.get(c)) + added.map_or(0.0, |a| a.get(pos));
@@ -246,7 +246,7 @@ impl<'a> Norm<'a> {
             let constant = self.flags.use_global_stats;
             let mean_g = if constant || self.flags.rms { 0.0 } else { region.sum(scaled) / n };
             let mean_gx = if constant { 0.0 } else { region.sum(|pos| scaled(pos) * normal(pos)) / n };
-            region.each(|pos| {
+            region.for_each(|pos| {
                 let own = if constant { scaled(pos) } else { scaled(pos) - mean_g - normal(pos) * mean_gx };
                 let value = own * inverse;
                 if let Some(d) = diff_added {

@@ -19,7 +19,7 @@ pub(crate) fn run<'a>(op: &Pool, attr: &'a Attr, args: &'a dyn Args, scratch: &m
     if op.prop.is_forward() { forward(op, attr, args) } else { backward(op, attr, args, scratch) }
 }
 
-/// The kernel elements along spatial dimension `i` that meet one of its `size` elements in the window of output `o`.
+/// The kernel elements along spatial dimension `i` that cover one of its `size` elements in the window of output `o`.
 fn seen(op: &Pool, i: usize, size: i64, o: i64) -> std::ops::Range<i64> {
     let (step, first) = (op.window.dilations[i] + 1, o * op.window.strides[i] - op.window.padding_l[i]);
     let before = |distance: i64| ((distance + step - 1).div_euclid(step)).clamp(0, op.kernel[i]);
@@ -48,9 +48,9 @@ fn divisor(op: &Pool, dims: &Dims, out: &[i64]) -> f64 {
     if op.alg == PoolAlg::AvgIncludePadding {
         return op.kernel.iter().product::<i64>() as f64;
     }
-    let mut inside = 0;
-    for_each_tap(op, dims, out, |_, _| inside += 1);
-    f64::from(inside.max(1))
+    let mut count = 0;
+    for_each_tap(op, dims, out, |_, _| count += 1);
+    f64::from(count.max(1))
 }
 
 fn forward<'a>(op: &Pool, attr: &'a Attr, args: &'a dyn Args) -> Result<(), Error> {
@@ -101,12 +101,12 @@ fn backward<'a>(op: &Pool, attr: &'a Attr, args: &'a dyn Args, scratch: &mut [f6
     for_each_position(&dims[..2], |nc| {
         let channel = |d: &Dims| Region::all(d).along(0, nc[0], 1).along(1, nc[1], 1);
         plane.fill(0.0);
-        channel(out_dims).each(|out| {
+        channel(out_dims).for_each(|out| {
             let gradient = diff_dst.get(out);
             match workspace {
                 Some(ws) => {
-                    let chosen = ws.get(out) as i64;
-                    for_each_tap(op, dims, out, |pos, k| plane[index(pos)] += if k == chosen { gradient } else { 0.0 });
+                    let argmax = ws.get(out) as i64;
+                    for_each_tap(op, dims, out, |pos, k| plane[index(pos)] += if k == argmax { gradient } else { 0.0 });
                 }
                 None => {
                     let part = gradient / divisor(op, dims, out);
@@ -114,7 +114,7 @@ fn backward<'a>(op: &Pool, attr: &'a Attr, args: &'a dyn Args, scratch: &mut [f6
                 }
             }
         });
-        channel(dims).each(|pos| tail.finish(pos, plane[index(pos)]));
+        channel(dims).for_each(|pos| tail.finish(pos, plane[index(pos)]));
     });
     tail.dst().zero_padding();
     Ok(())

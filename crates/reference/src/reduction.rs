@@ -16,8 +16,8 @@ pub(crate) fn run<'a>(op: &Reduction, attr: &'a Attr, args: &'a dyn Args) -> Res
     }
     let dims = tail.dst().dims();
     for_each_position(dims, |pos| {
-        let kept = (0..dims.len()).filter(|&d| dims[d] != 1);
-        let region = kept.fold(Region::all(src.dims()), |r, d| r.along(d, pos[d], 1));
+        let kept_dims = (0..dims.len()).filter(|&d| dims[d] != 1);
+        let region = kept_dims.fold(Region::all(src.dims()), |r, d| r.along(d, pos[d], 1));
         tail.finish(pos, reduce(op, &src, &region));
     });
     tail.dst().zero_padding();
@@ -33,7 +33,7 @@ fn reduce(op: &Reduction, src: &View<'_>, region: &Region) -> f64 {
         Mul => 1.0,
         Sum | Mean | NormLpMax | NormLpSum | NormLpPowerPMax | NormLpPowerPSum => 0.0,
     };
-    region.each(|pos| {
+    region.for_each(|pos| {
         let x = src.get(pos);
         acc = match op.alg {
             Max => acc.max(x),

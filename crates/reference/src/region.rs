@@ -30,7 +30,7 @@ impl Region {
     }
 
     /// Calls `f` with every position.
-    pub(crate) fn each(&self, mut f: impl FnMut(&[i64])) {
+    pub(crate) fn for_each(&self, mut f: impl FnMut(&[i64])) {
         let mut at = self.start;
         for_each_position(&self.size, |p| {
             for ((a, s), p) in at.iter_mut().zip(self.start.iter()).zip(p) {
@@ -43,7 +43,7 @@ impl Region {
     /// The sum of `f` over all positions.
     pub(crate) fn sum(&self, mut f: impl FnMut(&[i64]) -> f64) -> f64 {
         let mut sum = 0.0;
-        self.each(|pos| sum += f(pos));
+        self.for_each(|pos| sum += f(pos));
         sum
     }
 }

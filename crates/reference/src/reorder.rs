@@ -1,4 +1,4 @@
-//! Reorder: layout, type, scales, zero points, a sum, and the int32 sums behind int8 weights.
+//! Reorder: layout, type, scales, zero points, a sum, and the int32 sums after int8 weights.
 //!
 //! To a packed sparse destination only the values that are not zero after conversion are written.
 //!
@@ -72,7 +72,7 @@ fn compensation(args: &dyn Args) -> Option<(&Blocking, Compensation)> {
     Some((blocking, blocking.compensation?))
 }
 
-/// Writes the sums behind the data: `-128 sum(w)` for a source shifted from s8 to u8, then `-sum(w)` for a source with a zero point, each over
+/// Writes the sums after the data: `-128 sum(w)` for a source shifted from s8 to u8, then `-sum(w)` for a source with a zero point, each over
 /// the dimensions that its mask leaves out, row-major over the padded sizes of those it names; 0 for padding.
 fn compensate(args: &dyn Args, dst: &View<'_>) -> Result<(), Error> {
     let (Some((blocking, c)), Some(tensor), Some(bytes)) = (compensation(args), args.tensor(Arg::DST), args.data(Arg::DST, 0)) else {

@@ -73,11 +73,11 @@ fn backward<'a>(op: &Resampling, attr: &'a Attr, args: &'a dyn Args, scratch: &m
     for_each_position(&dims[..2], |nc| {
         let channel = |d: &Dims| Region::all(d).along(0, nc[0], 1).along(1, nc[1], 1);
         plane.fill(0.0);
-        channel(out_dims).each(|out| {
+        channel(out_dims).for_each(|out| {
             let gradient = diff_dst.get(out);
             for_each_tap(op.alg, dims, out_dims, out, |pos, weight| plane[index(pos)] += weight * gradient);
         });
-        channel(dims).each(|pos| tail.finish(pos, plane[index(pos)]));
+        channel(dims).for_each(|pos| tail.finish(pos, plane[index(pos)]));
     });
     tail.dst().zero_padding();
     Ok(())

@@ -10,7 +10,7 @@
 //! | LBR-GRU | as GRU with `o = tanh(Wo x + bo + r (Uo h + bo'))` |
 //! | AUGRU, LBR-AUGRU | as GRU, LBR-GRU with `(1 - a) u` in place of `u` in `h'`, `a` the attention of the step |
 //!
-//! Gates lie in the order i f g o and u r o. The directions are independent stacks of layers; the one that walks back in time gives its result
+//! Gates are in the order i f g o and u r o. The directions are independent stacks of layers; the one that runs backward in time gives its result
 //! for the time it read. With several layers each feeds the next, whatever the direction's combination, which happens at the end.
 //!
 //! **Types.** Sums and gates are `f64`. States are rounded to the type of `src_layer` wherever an implementation with that type must hold them:
@@ -42,11 +42,11 @@ pub(crate) fn scratch_len(op: &Rnn) -> usize {
 
 /// Computes a recurrent network.
 pub(crate) fn run<'a>(op: &'a Rnn, attr: &'a Attr, args: &'a dyn Args, scratch: &mut [f64]) -> Result<(), Error> {
-    let net = Net::of(op, attr, args)?;
-    if [net.z.time, net.z.batch, net.z.dhc, net.z.dic].contains(&0) {
+    let network = Network::of(op, attr, args)?;
+    if [network.z.time, network.z.batch, network.z.dhc, network.z.dic].contains(&0) {
         return Ok(());
     }
-    if op.prop.is_forward() { forward::run(&net, args, scratch) } else { backward::run(&net, args, scratch) }
+    if op.prop.is_forward() { forward::run(&network, args, scratch) } else { backward::run(&network, args, scratch) }
 }
 
 /// How states are held: as codes, which are real numbers times `scale`.
@@ -153,13 +153,13 @@ impl<'a> Workspace<'a> {
     fn get(&self, offset: i64) -> f64 {
         self.cells.load(offset)
     }
-    fn put(&self, offset: i64, value: f64) {
+    fn store(&self, offset: i64, value: f64) {
         self.cells.store(offset, value);
     }
 }
 
 /// A network with its inputs.
-struct Net<'a> {
+struct Network<'a> {
     op: &'a Rnn,
     z: RnnSizes,
     codec: Codec,
@@ -179,8 +179,8 @@ struct Net<'a> {
     workspace: Option<Workspace<'a>>,
 }
 
-impl<'a> Net<'a> {
-    fn of(op: &'a Rnn, attr: &'a Attr, args: &'a dyn Args) -> Result<Net<'a>, Error> {
+impl<'a> Network<'a> {
+    fn of(op: &'a Rnn, attr: &'a Attr, args: &'a dyn Args) -> Result<Network<'a>, Error> {
         let z = op.sizes().ok_or_else(|| Error::arg(Arg::SRC, op.src_layer.dims(), "T x N x SLC"))?;
         if z.time > 1 && z.sic != z.dic {
             return Err(Error::arg(Arg::WEIGHTS_1, z.sic, format_args!("{} state channels", z.dic)));
@@ -190,7 +190,7 @@ impl<'a> Net<'a> {
             _ => WeightScales(&[]),
         };
         let cell = op.src_iter_c.as_ref().or(op.dst_iter_c.as_ref());
-        Ok(Net {
+        Ok(Network {
             op,
             z,
             codec: Codec::of(op.src_layer.dtype, attr),
@@ -231,7 +231,7 @@ impl<'a> Net<'a> {
         self.op.cell.bias_gates() > self.op.cell.gates()
     }
 
-    /// True where direction `d` walks back in time.
+    /// True where direction `d` runs backward in time.
     fn is_backward(&self, d: i64) -> bool {
         self.op.direction == RnnDirection::Right2Left || d == 1
     }

@@ -65,13 +65,13 @@ pub(crate) fn run<'a>(op: &Sdpa, attr: &'a Attr, args: &'a dyn Args, scratch: &m
 
 impl Attention<'_> {
     fn forward<'a>(&self, attr: &'a Attr, args: &'a dyn Args, scratch: &mut [f64]) -> Result<(), Error> {
-        let (tail, keep) = (Epilogue::new(attr, args, Arg::DST)?, View::optional(args, Arg::WORKSPACE)?);
+        let (tail, statistics) = (Epilogue::new(attr, args, Arg::DST)?, View::optional(args, Arg::WORKSPACE)?);
         let [keys, values] = [self.v.view.dims()[2], self.v.view.dims()[3]];
         let (scores, row) = lease(scratch, keys + values)?.split_at_mut(keys as usize);
         for_each_position(&tail.dst().dims()[..3], |query| {
             let sum = self.query(query, scores, row);
-            if let Some(keep) = &keep {
-                keep.set(query, sum);
+            if let Some(statistics) = &statistics {
+                statistics.set(query, sum);
             }
             let &[b, head, i] = query else { return };
             for (c, &value) in (0..).zip(row.iter()) {
@@ -82,7 +82,7 @@ impl Attention<'_> {
         Ok(())
     }
 
-    /// The head of keys and values that a head of queries meets.
+    /// The head of keys and values that a head of queries attends to.
     fn shared(&self, head: i64) -> i64 {
         head * self.k.view.dims()[1] / self.q.dims()[1]
     }
@@ -122,7 +122,7 @@ impl Attention<'_> {
     /// The gradients of queries, keys and values, one head of keys after the other.
     fn backward<'a>(&self, attr: &'a Attr, args: &'a dyn Args, scratch: &mut [f64]) -> Result<(), Error> {
         let given =
-            Given { dst: View::of(args, Arg::DST)?, diff_dst: View::of(args, Arg::DIFF_DST)?, kept: View::of(args, Arg::WORKSPACE)? };
+            Given { dst: View::of(args, Arg::DST)?, diff_dst: View::of(args, Arg::DIFF_DST)?, statistics: View::of(args, Arg::WORKSPACE)? };
         let tails = [Arg::DIFF_SRC, Arg::DIFF_SRC_1, Arg::DIFF_SRC_2].map(|arg| Epilogue::new(attr, args, arg));
         let [diff_q, diff_k, diff_v] = tails;
         let (diff_q, diff_k, diff_v) = (diff_q?, diff_k?, diff_v?);
@@ -150,16 +150,16 @@ impl Attention<'_> {
         Ok(())
     }
 
-    /// What a query adds to the gradients of keys and values, and its own gradient behind the room for two rows of scores.
+    /// What a query adds to the gradients of keys and values, and its own gradient after the scratch of two rows of scores.
     fn gradients(&self, [b, head, i]: [i64; 3], given: &Given<'_>, query: &mut [f64], [diff_k, diff_v]: [&mut [f64]; 2]) {
         let (kv_head, keys, values) = (self.shared(head), self.k.view.dims()[3], self.v.view.dims()[3]);
         let (scores, rest) = query.split_at_mut(keys as usize);
         let (changes, diff_q) = rest.split_at_mut(keys as usize);
         let change = |c: i64| given.diff_dst.get(&[b, head, i, c]);
-        let kept = given.kept.get(&[b, head, i]);
+        let statistics = given.statistics.get(&[b, head, i]);
         let own: f64 = (0..values).map(|c| given.dst.get(&[b, head, i, c]) * change(c)).sum();
         for (j, (score, ds)) in (0..).zip(scores.iter_mut().zip(changes.iter_mut())) {
-            let weight = if kept == f64::NEG_INFINITY { 0.0 } else { (self.score([b, head, i, j], kv_head) - kept).exp() };
+            let weight = if statistics == f64::NEG_INFINITY { 0.0 } else { (self.score([b, head, i, j], kv_head) - statistics).exp() };
             let product: f64 = (0..values).map(|c| change(c) * self.v.get(&[b, kv_head, j, c])).sum();
             *score = weight;
             *ds = if weight == 0.0 { 0.0 } else { weight * (product - own) * self.factor };
@@ -177,11 +177,11 @@ impl Attention<'_> {
     }
 }
 
-/// What backward reads of the forward pass and behind it.
+/// What the backward pass reads of the forward pass and of its gradient.
 struct Given<'a> {
     dst: View<'a>,
     diff_dst: View<'a>,
-    kept: View<'a>,
+    statistics: View<'a>,
 }
 
 /// Softmax in place; zeros where every score is negative infinity. Returns the logarithm of the sum of exponentials.

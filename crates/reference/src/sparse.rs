@@ -69,7 +69,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    fn each(&self, mut f: impl FnMut(i64, i64, f64)) {
+    fn for_each(&self, mut f: impl FnMut(i64, i64, f64)) {
         let at = |c: &Cells<'_>, i: i64| c.load(i) as i64;
         match &self.rows {
             Rows::Pointers(p) => {
@@ -96,7 +96,7 @@ impl<'a> Entries<'a> {
         out: impl FnMut(i64, i64, &mut [f64]),
     ) {
         tiles(size, scratch, out, |[m0, n0], [height, width], sums| {
-            self.each(|m, k, v| {
+            self.for_each(|m, k, v| {
                 if (m0..m0 + height).contains(&m) {
                     for n in 0..width {
                         sums[((m - m0) * width + n) as usize] += v * right(k, n0 + n);
@@ -115,7 +115,7 @@ impl<'a> Entries<'a> {
         out: impl FnMut(i64, i64, &mut [f64]),
     ) {
         tiles(size, scratch, out, |[m0, n0], [height, width], sums| {
-            self.each(|k, n, v| {
+            self.for_each(|k, n, v| {
                 if (n0..n0 + width).contains(&n) {
                     for m in 0..height {
                         sums[(m * width + n - n0) as usize] += left(m0 + m, k) * v;

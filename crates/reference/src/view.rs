@@ -221,8 +221,8 @@ impl<'a> Cells<'a> {
     #[inline]
     pub(crate) fn store(&self, offset: i64, value: f64) {
         match self.dtype {
-            DataType::F32 => self.put((value as f32).to_le_bytes(), offset),
-            DataType::F64 => self.put(value.to_le_bytes(), offset),
+            DataType::F32 => self.store_bytes((value as f32).to_le_bytes(), offset),
+            DataType::F64 => self.store_bytes(value.to_le_bytes(), offset),
             dtype => self.set_bits(offset, number::encode(dtype, value)),
         }
     }
@@ -249,10 +249,10 @@ impl<'a> Cells<'a> {
                 let shift = offset % 2 * 4;
                 cell.set(cell.get() & !(15 << shift) | (bits as u8 & 15) << shift);
             }
-            8 => self.put((bits as u8).to_le_bytes(), offset),
-            16 => self.put((bits as u16).to_le_bytes(), offset),
-            32 => self.put((bits as u32).to_le_bytes(), offset),
-            _ => self.put(bits.to_le_bytes(), offset),
+            8 => self.store_bytes((bits as u8).to_le_bytes(), offset),
+            16 => self.store_bytes((bits as u16).to_le_bytes(), offset),
+            32 => self.store_bytes((bits as u32).to_le_bytes(), offset),
+            _ => self.store_bytes(bits.to_le_bytes(), offset),
         }
     }
 
@@ -263,7 +263,7 @@ impl<'a> Cells<'a> {
     }
 
     #[inline]
-    fn put<const N: usize>(&self, bytes: [u8; N], offset: i64) {
+    fn store_bytes<const N: usize>(&self, bytes: [u8; N], offset: i64) {
         let cells = &self.data[offset as usize * N..][..N];
         for (cell, byte) in cells.iter().zip(bytes) {
             cell.set(byte);

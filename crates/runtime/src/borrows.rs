@@ -11,7 +11,7 @@ pub(crate) struct Borrows<'b> {
     operands: &'b [Operand<Tensor>],
     memories: &'b [Option<&'b Memory<'b>>],
     /// Whether memory that is written may count its users together with that of another operand.
-    shares: bool,
+    aliased: bool,
     taken: usize,
     /// Whether work was submitted on a memory that may not be done.
     is_pending: bool,
@@ -20,8 +20,8 @@ pub(crate) struct Borrows<'b> {
 impl<'b> Borrows<'b> {
     /// None of them yet.
     #[inline]
-    pub(crate) fn none(operands: &'b [Operand<Tensor>], memories: &'b [Option<&'b Memory<'b>>], shares: bool) -> Borrows<'b> {
-        Borrows { operands, memories, shares, taken: 0, is_pending: false }
+    pub(crate) fn none(operands: &'b [Operand<Tensor>], memories: &'b [Option<&'b Memory<'b>>], aliased: bool) -> Borrows<'b> {
+        Borrows { operands, memories, aliased, taken: 0, is_pending: false }
     }
 
     /// Takes all of them. In place, because moving the result would cost more than borrowing.
@@ -50,7 +50,7 @@ impl<'b> Borrows<'b> {
     #[inline(always)]
     fn claim(&self, i: usize, usage: Use, memory: &Memory<'_>) -> Option<Access> {
         match memory.is_checked() {
-            true if self.shares => self.claim_shared(i, usage, memory),
+            true if self.aliased => self.claim_shared(i, usage, memory),
             true => Some(access(usage)),
             false => None,
         }
@@ -59,7 +59,7 @@ impl<'b> Borrows<'b> {
     /// As [`Borrows::claim`], where others may count their users together with this memory's: one borrow serves all of them, the writer's if one writes.
     #[cold]
     fn claim_shared(&self, i: usize, usage: Use, memory: &Memory<'_>) -> Option<Access> {
-        let same = |j: usize| self.memories[j].is_some_and(|m| m.is_checked() && m.shares(memory));
+        let same = |j: usize| self.memories[j].is_some_and(|m| m.is_checked() && m.aliases(memory));
         let written = |j: usize| self.operands[j].usage == Use::Out && same(j);
         let others = if usage == Use::Out { i } else { self.operands.len() };
         (!(0..others).any(written)).then_some(access(usage))
@@ -82,7 +82,7 @@ impl<'b> Borrows<'b> {
         self.uses().try_for_each(|(memory, access)| memory.storage().uses.settle(access))
     }
 
-    /// Orders the next submission to `queue` behind the work that this execution depends on.
+    /// Orders the next submission to `queue` after the work that this execution depends on.
     ///
     /// # Errors
     /// [`Error::Runtime`] when a device fails.

@@ -1,6 +1,6 @@
 //! Checks of the arguments of an execution, all made before a byte is written.
 
-use crate::execute::Faith;
+use crate::execute::Matching;
 use crate::family::{Family, Member};
 use crate::{Memory, PrimitiveDesc, Region};
 use oxidnn_spec::{Arg, Error, Layout, Operand, RUNTIME, Tensor, Use};
@@ -110,9 +110,14 @@ pub(crate) fn is_list(o: &Operand<Tensor>, got: &Tensor) -> bool {
 }
 
 /// The member of the sizes and strides that come with the memories.
-pub(crate) fn runtime(desc: &PrimitiveDesc, family: &Family, memories: &[Option<&Memory<'_>>], faith: Faith) -> Result<Arc<Member>, Error> {
+pub(crate) fn runtime(
+    desc: &PrimitiveDesc,
+    family: &Family,
+    memories: &[Option<&Memory<'_>>],
+    matching: Matching,
+) -> Result<Arc<Member>, Error> {
     let operands = desc.operands();
-    family.member(|i| match memories[i].filter(|_| faith == Faith::Descriptions || gives_sizes(&operands[i])) {
+    family.member(|i| match memories[i].filter(|_| matching == Matching::Descriptions || gives_sizes(&operands[i])) {
         Some(memory) => memory.tensor(),
         None => &operands[i].tensor,
     })
@@ -129,17 +134,17 @@ fn gives_sizes(o: &Operand<Tensor>) -> bool {
 /// written shares its count of users with another argument.
 #[inline]
 pub(crate) fn overlaps(desc: &PrimitiveDesc, memories: &[Option<&Memory<'_>>]) -> Result<bool, Error> {
-    let mut shares = false;
+    let mut aliased = false;
     for (i, (o, out)) in desc.operands().iter().zip(memories).enumerate() {
         let Some(out) = out.filter(|m| o.usage == Use::Out && m.is_checked()) else { continue };
         for (j, memory) in memories.iter().enumerate() {
-            if j != i && memory.is_some_and(|m| m.shares(out)) {
-                shares = true;
+            if j != i && memory.is_some_and(|m| m.aliases(out)) {
+                aliased = true;
                 overlap(desc, memories, (i, j))?;
             }
         }
     }
-    Ok(shares)
+    Ok(aliased)
 }
 
 /// As [`overlaps`], of operand `i`, which is written, and operand `j`, whose users are counted together.

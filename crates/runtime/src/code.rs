@@ -7,11 +7,11 @@ use std::sync::Arc;
 pub(crate) struct Code {
     pub(crate) exec: Arc<dyn Exec>,
     /// Whether this stands in for code that could not be made: the next primitive tries again.
-    pub(crate) is_stopgap: bool,
+    pub(crate) is_fallback: bool,
 }
 
 impl Code {
     pub(crate) fn new(exec: Arc<dyn Exec>) -> Code {
-        Code { exec, is_stopgap: false }
+        Code { exec, is_fallback: false }
     }
 }

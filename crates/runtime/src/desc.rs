@@ -1,7 +1,7 @@
 //! Primitive descriptors: a problem, the row that took it, and the answers to every query. Cheap to clone; nothing is executed here.
 
 use crate::cache::Key;
-use crate::execute::Faith;
+use crate::execute::Matching;
 use crate::family::{self, Family, Rows};
 use crate::{Engine, Plan, Planned, Skip, fork, transfer, verbose};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Operand, Problem, Prop, Refusal, ScratchpadMode, Tensor, Use};
@@ -259,8 +259,8 @@ impl PrimitiveDesc {
     /// The stamp of operand `index`, by which executions recognise memory that they have checked: no other operand of the process ever has
     /// it.
     #[inline]
-    pub(crate) fn stamp(&self, index: usize, faith: Faith) -> u64 {
-        self.0.stamps + 2 * index as u64 + faith as u64
+    pub(crate) fn stamp(&self, index: usize, matching: Matching) -> u64 {
+        self.0.stamps + 2 * index as u64 + matching as u64
     }
 
     /// Bytes of the first buffer of operand `index`; `None` where only the execution gives its sizes.
@@ -338,7 +338,7 @@ pub(crate) struct Start {
     pub(crate) skipped: Vec<(&'static str, Skip)>,
 }
 
-/// The first of as many stamps as `operands` need, one for each [`Faith`].
+/// The first of as many stamps as `operands` need, one for each [`Matching`].
 fn stamps(operands: usize) -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(2 * operands as u64, Ordering::Relaxed)

@@ -80,7 +80,7 @@ impl<'a> Ctx<'a> {
         self.queue.executor()
     }
 
-    /// Puts a copy behind the execution's own work, of bytes that live as long as its arguments and scratch.
+    /// Submits a copy after the execution's own work, of bytes that live as long as its arguments and scratch.
     ///
     /// # Errors
     /// The queue's error.

@@ -1,4 +1,4 @@
-//! One execution: arguments are bound and checked, and the work is submitted behind whatever else uses its memory. One of the files with unsafe
+//! One execution: arguments are bound and checked, and the work is submitted after whatever else uses its memory. One of the files with unsafe
 //! code.
 
 use crate::borrows::Borrows;
@@ -19,17 +19,17 @@ pub(crate) struct Request<'a> {
     pub(crate) code: &'a Code,
     pub(crate) stream: &'a Stream,
     pub(crate) args: &'a [(Arg, &'a Memory<'a>)],
-    pub(crate) faith: Faith,
+    pub(crate) matching: Matching,
     /// The member for the sizes of the arguments, where sizes come with them.
     pub(crate) member: Option<&'a Member>,
     /// Whether memory that is written counts its users together with that of another argument: not before the arguments were checked.
-    pub(crate) shares: bool,
+    pub(crate) aliased: bool,
 }
 
 /// The results of checking the arguments.
 struct Checked {
     member: Option<Arc<Member>>,
-    shares: bool,
+    aliased: bool,
 }
 
 impl<'a> Request<'a> {
@@ -40,13 +40,13 @@ impl<'a> Request<'a> {
         'a: 'b,
     {
         let member = checked.member.as_deref();
-        Request { member, code: member.map_or(self.code, |m| &m.code), shares: checked.shares, ..*self }
+        Request { member, code: member.map_or(self.code, |m| &m.code), aliased: checked.aliased, ..*self }
     }
 }
 
-/// How far the descriptions of the memories are believed.
+/// How memories are matched with operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Faith {
+pub(crate) enum Matching {
     /// Each memory must be described as its operand.
     Descriptions,
     /// Believes the primitive's description, not the memory's: memory is bytes, of which there must be enough.
@@ -108,42 +108,42 @@ fn on_heap(request: &Request<'_>) -> Result<(), Error> {
 /// Assigns the memories to their operands and checks them, before a byte is written. `parts` receives the bytes of an operand whose memory
 /// is not believed and larger. Returns the descriptions and the code that follow from the memories' sizes.
 fn prepare<'a>(request: &Request<'a>, memories: &mut [Option<&'a Memory<'a>>], parts: &mut [Option<Region<'a>>]) -> Result<Checked, Error> {
-    let Request { desc, stream, faith, .. } = *request;
+    let Request { desc, stream, matching, .. } = *request;
     if stream.engine() != desc.engine() {
         return Err(Error::invalid("stream", format!("a stream of {}", stream.engine()), format!("one of {}", desc.engine())));
     }
     place(request, memories)?;
     for (i, (operand, memory)) in desc.operands().iter().zip(&*memories).enumerate() {
         match memory {
-            Some(memory) if memory.is_known_to_fit(operand.usage, desc.stamp(i, faith)) => {}
+            Some(memory) if memory.is_known_to_fit(operand.usage, desc.stamp(i, matching)) => {}
             Some(memory) => parts[i] = fitting(request, i, memory)?,
             None => check::missing(operand)?,
         }
     }
-    let Some(family) = desc.family() else { return Ok(Checked { member: None, shares: check::overlaps(desc, memories)? }) };
-    let member = check::runtime(desc, family, memories, faith)?;
-    if faith == Faith::Bytes {
+    let Some(family) = desc.family() else { return Ok(Checked { member: None, aliased: check::overlaps(desc, memories)? }) };
+    let member = check::runtime(desc, family, memories, matching)?;
+    if matching == Matching::Bytes {
         // Except a scratchpad, which is the last operand and determines no sizes.
         for i in 0..member.tensors.len() {
             parts[i] = memories[i].map_or(Ok(None), |memory| check::bytes(desc, i, Some(&member), memory))?;
         }
     }
-    Ok(Checked { member: Some(member), shares: check::overlaps(desc, memories)? })
+    Ok(Checked { member: Some(member), aliased: check::overlaps(desc, memories)? })
 }
 
 /// Checks the memory of operand `i`, and has it remember that it fits. Returns the bytes that the operand takes of memory that is larger.
 #[cold]
 fn fitting<'a>(request: &Request<'a>, i: usize, memory: &'a Memory<'a>) -> Result<Option<Region<'a>>, Error> {
-    let Request { desc, faith, .. } = *request;
+    let Request { desc, matching, .. } = *request;
     let operand = &desc.operands()[i];
-    let part = match faith {
-        Faith::Descriptions => check::operand(desc, operand, memory).map(|()| None)?,
+    let part = match matching {
+        Matching::Descriptions => check::operand(desc, operand, memory).map(|()| None)?,
         // How much an operand of open sizes needs is not known yet.
-        Faith::Bytes if desc.has_runtime() => return Ok(None),
-        Faith::Bytes => check::bytes(desc, i, None, memory)?,
+        Matching::Bytes if desc.has_runtime() => return Ok(None),
+        Matching::Bytes => check::bytes(desc, i, None, memory)?,
     };
     if part.is_none() {
-        memory.remember_fit(operand.usage, desc.stamp(i, faith));
+        memory.remember_fit(operand.usage, desc.stamp(i, matching));
     }
     Ok(part)
 }
@@ -158,7 +158,7 @@ fn bind<'a>(request: &Request<'a>, memories: &[Option<&'a Memory<'a>>], parts: &
         let Some(memory) = memory else { break };
         let tensor = match request.member {
             None => &operand.tensor,
-            Some(_) if request.faith == Faith::Descriptions && !operand.arg.is_quantisation() => memory.tensor(),
+            Some(_) if request.matching == Matching::Descriptions && !operand.arg.is_quantisation() => memory.tensor(),
             Some(member) => &member.tensors[i],
         };
         let regions = part.as_ref().map_or(memory.regions(), std::slice::from_ref);
@@ -170,14 +170,14 @@ fn bind<'a>(request: &Request<'a>, memories: &[Option<&'a Memory<'a>>], parts: &
 
 fn run<'a>(request: &Request<'a>, memories: &[Option<&'a Memory<'a>>], bound: &'a [Bound<'a>]) -> Result<(), Error> {
     if is_noop(bound) {
-        return Borrows::none(request.desc.operands(), memories, request.shares).take();
+        return Borrows::none(request.desc.operands(), memories, request.aliased).take();
     }
     let begin = match verbose::on(verbose::PROFILE_EXEC) {
         true => Some(request.stream.record()?),
         false => None,
     };
     if request.stream.is_synchronous() {
-        let mut borrows = Borrows::none(request.desc.operands(), memories, request.shares);
+        let mut borrows = Borrows::none(request.desc.operands(), memories, request.aliased);
         borrows.take()?;
         borrows.settle()?;
         let submission = Submission { work: work(request, memories, bound)?, held: None };
@@ -203,7 +203,7 @@ fn enqueue<'a>(request: &Request<'a>, memories: &[Option<&'a Memory<'a>>], bound
     let (queue, exec) = (request.stream.queue(), &request.code.exec);
     let ticket = {
         let _order = fork::lock(&ORDER);
-        let mut borrows = Borrows::none(request.desc.operands(), memories, request.shares);
+        let mut borrows = Borrows::none(request.desc.operands(), memories, request.aliased);
         borrows.take()?;
         borrows.order(queue)?;
         let held = Some(Box::new((borrows.storages(), exec.clone())) as Box<dyn Any + Send>);
@@ -233,7 +233,7 @@ fn work<'a>(request: &Request<'a>, memories: &[Option<&'a Memory<'a>>], args: &'
     let scratch = match desc.scratchpad() {
         // The caller could not know how much this is.
         Some(_) if request.member.is_some() => ScratchSource::Lease(need),
-        Some(_) => ScratchSource::Given(scratch::user::apart(user_scratch(desc, memories, need)?, args)?),
+        Some(_) => ScratchSource::Given(scratch::user::unaliased(user_scratch(desc, memories, need)?, args)?),
         None => ScratchSource::Lease(need),
     };
     Ok(Work::Run { exec, args, scratch })
@@ -249,7 +249,7 @@ fn place<'a>(request: &Request<'a>, memories: &mut [Option<&'a Memory<'a>>]) -> 
             false => operands.iter().position(|o| o.arg == arg),
         };
         let Some(i) = found else {
-            if request.faith == Faith::Bytes {
+            if request.matching == Matching::Bytes {
                 continue;
             }
             let known: Vec<String> = operands.iter().map(|o| o.arg.to_string()).collect();
@@ -263,7 +263,7 @@ fn place<'a>(request: &Request<'a>, memories: &mut [Option<&'a Memory<'a>>]) -> 
     Ok(())
 }
 
-/// True when there is nothing to write: no output has elements, nor sums behind them.
+/// True when there is nothing to write: no output has elements, nor sums after them.
 fn is_noop(bound: &[Bound<'_>]) -> bool {
     bound.iter().filter(|b| b.usage == Use::Out).all(|b| b.regions.iter().all(Region::is_empty) && b.tensor.is_empty())
 }

@@ -64,9 +64,9 @@ static MEMBERS: Members = Mutex::new(None);
 /// Keeps at most as many members, and bytes of them, as the primitive cache keeps entries and bytes.
 pub(crate) fn limit(capacity: usize, bytes: usize) {
     let mut members = fork::lock(&MEMBERS);
-    let gone = members.as_mut().map(|m| m.limit(capacity, bytes));
+    let evicted = members.as_mut().map(|m| m.limit(capacity, bytes));
     drop(members);
-    drop(gone);
+    drop(evicted);
 }
 
 /// Number of members that are remembered, and their bytes.
@@ -195,9 +195,9 @@ impl Family {
         let weight = MEMBER_BYTES + member.code.exec.footprint();
         let mut all = fork::lock(&MEMBERS);
         let all_members = all.get_or_insert_with(|| Lru::new(cache::capacity(), cache::byte_budget()));
-        let gone = (all_members.remove(&hash), all_members.insert(hash, member.clone(), weight));
+        let evicted = (all_members.remove(&hash), all_members.insert(hash, member.clone(), weight));
         drop(all);
-        drop(gone);
+        drop(evicted);
         member
     }
 }

@@ -92,13 +92,13 @@ pub fn lock<T>(mutex: &Mutex<T>) -> Locked<'_, T> {
     Locked { guard: mutex.lock().unwrap_or_else(|e| e.into_inner()), _inside: inside }
 }
 
-/// How often a lock is tried: some times as long as executions hold one.
-const PATIENCE: usize = 200;
+/// Attempts at a lock: some times as long as executions hold one.
+const LOCK_ATTEMPTS: usize = 200;
 
 /// Takes a lock of executions, which are not inside; `None` if it stays locked, as it does for ever if a thread held it while another
 /// thread forked this process. The caller then does without.
 pub(crate) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
-    (0..PATIENCE).find_map(|_| match mutex.try_lock() {
+    (0..LOCK_ATTEMPTS).find_map(|_| match mutex.try_lock() {
         Ok(guard) => Some(guard),
         Err(TryLockError::Poisoned(left)) => Some(left.into_inner()),
         Err(TryLockError::WouldBlock) => {

@@ -5,7 +5,7 @@
 //! row's [`Plan`], the answers to every query, and each [`Skip`] before it -> [`PrimitiveDesc::create`] takes the ready [`Exec`] from the [`cache`], or
 //! builds it there once.
 //!
-//! **Execute**: [`Primitive::execute`] binds [`Memory`] to the operands, checks everything, orders the work behind whatever uses the memory, and
+//! **Execute**: [`Primitive::execute`] binds [`Memory`] to the operands, checks everything, orders the work after whatever uses the memory, and
 //! submits it to the stream's [`Queue`], which leases [`scratch`] -> `exec.run` with a [`Ctx`]: arguments, scratch, the queue, and an [`Executor`]
 //! for its parallel loops ([`threads`]).
 //!

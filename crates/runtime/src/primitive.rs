@@ -1,7 +1,7 @@
 //! Primitives: ready code for a problem. `Send + Sync`, cheap to clone, executed from any number of threads at once.
 
 use crate::code::Code;
-use crate::execute::{Faith, Request, execute};
+use crate::execute::{Matching, Request, execute};
 use crate::{Exec, Memory, PrimitiveDesc, Stream, cache, verbose};
 use oxidnn_spec::{Arg, Error};
 use std::fmt;
@@ -51,7 +51,15 @@ impl Primitive {
     /// layout or engine, null, read-only though written, or in use elsewhere; for a scratchpad that is too small; for a stream of
     /// another engine; for runtime sizes that do not fit each other. Whatever else the implementation reports.
     pub fn execute(&self, stream: &Stream, args: &[(Arg, &Memory<'_>)]) -> Result<(), Error> {
-        execute(&Request { desc: &self.desc, code: &self.code, stream, args, faith: Faith::Descriptions, member: None, shares: false })
+        execute(&Request {
+            desc: &self.desc,
+            code: &self.code,
+            stream,
+            args,
+            matching: Matching::Descriptions,
+            member: None,
+            aliased: false,
+        })
     }
 
     /// As [`Primitive::execute`], for faces whose callers say little about their arguments: arguments that the primitive does not have are
@@ -61,7 +69,7 @@ impl Primitive {
     /// # Errors
     /// As [`Primitive::execute`]; instead of descriptions that differ, too few bytes are refused.
     pub fn execute_bytes(&self, stream: &Stream, args: &[(Arg, &Memory<'_>)]) -> Result<(), Error> {
-        execute(&Request { desc: &self.desc, code: &self.code, stream, args, faith: Faith::Bytes, member: None, shares: false })
+        execute(&Request { desc: &self.desc, code: &self.code, stream, args, matching: Matching::Bytes, member: None, aliased: false })
     }
 }
 

@@ -50,8 +50,8 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
     pub fn get<E>(&self, request: K, make: impl FnOnce(&K) -> Result<V, E>, lasts: impl FnOnce(&V) -> bool) -> Result<Arc<V>, E> {
         let capacity = cache::capacity();
         if capacity == 0 {
-            let gone = fork::lock(&self.generations).take();
-            drop(gone);
+            let evicted = fork::lock(&self.generations).take();
+            drop(evicted);
             return make(&request).map(Arc::new);
         }
         if let Some(answer) = fork::lock(&self.generations).as_mut().and_then(|g| g.get(&request, capacity)) {

@@ -13,10 +13,10 @@ mod tests;
 /// More than making any primitive takes, in a build without optimisation too.
 const NEED: usize = 512 << 10;
 /// Stack of a thread that is made for it.
-const ROOM: usize = 2 << 20;
+const DEEP_STACK_BYTES: usize = 2 << 20;
 
 thread_local! {
-    /// The lowest address of the calling thread's stack and the one behind the highest; 0 where nobody asked yet.
+    /// The lowest address of the calling thread's stack and the one after the highest; 0 where nobody asked yet.
     static BOUNDS: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
@@ -113,7 +113,7 @@ pub fn deep<T>(body: impl FnOnce() -> T) -> T {
             let body = unsafe { (*body_of_thread.take()).take() };
             Handed(body.map(|body| body.take()()))
         };
-        match thread::Builder::new().stack_size(ROOM).spawn_scoped(scope, run) {
+        match thread::Builder::new().stack_size(DEEP_STACK_BYTES).spawn_scoped(scope, run) {
             Ok(made) => made.join().map(Handed::take).unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(_) => None,
         }

@@ -84,7 +84,7 @@ impl Stream {
         self.0.queue.wait()
     }
 
-    /// An event behind everything that was executed on the stream.
+    /// An event after everything that was executed on the stream.
     ///
     /// # Errors
     /// [`Error::Runtime`] when the device fails.
@@ -92,7 +92,7 @@ impl Stream {
         Ok(Event { queue: self.0.queue.clone(), mark: self.0.queue.mark()? })
     }
 
-    /// Orders later executions on the stream behind `event`, of any engine.
+    /// Orders later executions on the stream after `event`, of any engine.
     ///
     /// # Errors
     /// [`Error::Runtime`] when the device fails.

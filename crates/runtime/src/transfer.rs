@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Name of the implementation.
 pub(crate) const NAME: &str = "transfer:any";
 
-/// Alignment of the scratch behind the staged tensor; the largest that devices require of addresses.
+/// Alignment of the scratch after the staged tensor; the largest that devices require of addresses.
 const ALIGNMENT: usize = 256;
 
 /// Arguments that a reorder has at most: both tensors, scales and zero points of both, sum.

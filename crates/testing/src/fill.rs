@@ -349,14 +349,14 @@ fn specials(problem: &Problem, arg: Arg, dtype: DataType) -> &'static [f64] {
 fn sparse_pattern(out: &HostTensor, s: &Sparse, rng: &mut Random) {
     let cells: i64 = out.tensor.dims().iter().product();
     // Choose `nnz` distinct cells in row-major order (selection sampling, Knuth's algorithm S).
-    let mut chosen = Vec::with_capacity(s.nnz() as usize);
+    let mut nonzeros = Vec::with_capacity(s.nnz() as usize);
     for c in 0..cells {
-        let needed = s.nnz() - chosen.len() as i64;
+        let needed = s.nnz() - nonzeros.len() as i64;
         if needed > 0 && rng.int(0, cells - c - 1) < needed {
-            chosen.push(c);
+            nonzeros.push(c);
         }
     }
-    set_pattern(out, s, &chosen);
+    set_pattern(out, s, &nonzeros);
 }
 
 /// Stores the nonzeros of the row-major `dense` in `out` (and zeros, where it stores more): writes the index arrays, and gives the stored
@@ -372,36 +372,36 @@ pub fn sparse_from_dense(out: &HostTensor, s: &Sparse, dense: &[f64]) -> Option<
                 true
             })
     };
-    let chosen: Vec<i64> = (0..dense.len()).filter(|&i| keeps(dense[i], &mut spare)).map(|i| i as i64).collect();
-    set_pattern(out, s, &chosen);
-    Some(chosen.iter().map(|&c| dense[c as usize]).collect())
+    let nonzeros: Vec<i64> = (0..dense.len()).filter(|&i| keeps(dense[i], &mut spare)).map(|i| i as i64).collect();
+    set_pattern(out, s, &nonzeros);
+    Some(nonzeros.iter().map(|&c| dense[c as usize]).collect())
 }
 
 /// Writes the index arrays for the stored cells, row-major indices in ascending order.
-fn set_pattern(out: &HostTensor, s: &Sparse, chosen: &[i64]) {
+fn set_pattern(out: &HostTensor, s: &Sparse, nonzeros: &[i64]) {
     let dims = out.tensor.dims();
     match s {
         Sparse::Csr { .. } => {
             let cols = dims[1];
-            let columns: Vec<i64> = chosen.iter().map(|c| c % cols).collect();
-            let pointers: Vec<i64> = (0..=dims[0]).map(|r| chosen.iter().filter(|&&c| c / cols < r).count() as i64).collect();
+            let columns: Vec<i64> = nonzeros.iter().map(|c| c % cols).collect();
+            let pointers: Vec<i64> = (0..=dims[0]).map(|r| nonzeros.iter().filter(|&&c| c / cols < r).count() as i64).collect();
             out.set_indices(1, &columns);
             out.set_indices(2, &pointers);
         }
         Sparse::Coo { .. } => {
             for d in 0..dims.len() {
                 let inner: i64 = dims[d + 1..].iter().product();
-                let indices: Vec<i64> = chosen.iter().map(|c| c / inner % dims[d]).collect();
+                let indices: Vec<i64> = nonzeros.iter().map(|c| c / inner % dims[d]).collect();
                 out.set_indices(1 + d, &indices);
             }
         }
         Sparse::Packed { .. } => {
             let (mut bits, mut starts) = (out.bytes(1), out.bytes(2));
             for (word, start) in starts.chunks_exact_mut(8).enumerate() {
-                let before = chosen.iter().filter(|&&c| c < word as i64 * 64).count() as i64;
+                let before = nonzeros.iter().filter(|&&c| c < word as i64 * 64).count() as i64;
                 start.copy_from_slice(&before.to_le_bytes());
             }
-            for &c in chosen {
+            for &c in nonzeros {
                 bits[c as usize / 8] |= 1 << (c % 8);
             }
             out.set_bytes(1, &bits);

@@ -67,7 +67,7 @@ pub struct RowResult {
 /// Runs problems on the rows of an engine, and generated code also as narrower processors would run it; with several numbers of threads, all
 /// bits of their outputs are compared, too.
 pub struct Harness {
-    places: Vec<Place>,
+    configurations: Vec<Configuration>,
     filter: Option<String>,
     special: Option<Special>,
     /// Changes a row's results, to see that the comparison notices.
@@ -75,15 +75,15 @@ pub struct Harness {
     spoil: Option<fn(&str, &HostArgs)>,
 }
 
-/// Where rows run.
-struct Place {
+/// A configuration that rows run in: processor, numbers of threads, alignment.
+struct Configuration {
     engine: Engine,
     stream: Stream,
     /// The processor that this one stands for; only some rows run there.
     narrower: Option<CpuTarget>,
     /// The same processor with other numbers of threads.
     others: Vec<Other>,
-    /// Memory begins an element behind where the engine would have it begin.
+    /// Memory begins an element after where the engine would have it begin.
     unaligned: bool,
 }
 
@@ -94,7 +94,7 @@ struct Other {
     stream: Stream,
 }
 
-impl Place {
+impl Configuration {
     /// The name of a row's result, where the row is to run here.
     fn result_name(&self, row: &str) -> Option<String> {
         match &self.narrower {
@@ -108,7 +108,7 @@ impl Harness {
     /// A harness for `engine` on `stream`; with `filter` only rows whose name contains it.
     pub fn new(engine: Engine, stream: Stream, filter: Option<String>) -> Harness {
         Harness {
-            places: vec![Place { engine, stream, narrower: None, others: Vec::new(), unaligned: false }],
+            configurations: vec![Configuration { engine, stream, narrower: None, others: Vec::new(), unaligned: false }],
             filter,
             special: None,
             #[cfg(test)]
@@ -121,10 +121,10 @@ impl Harness {
         Harness { special, ..self }
     }
 
-    /// On memory that begins one element behind the engine's alignment, as a user's memory may.
+    /// On memory that begins one element after the engine's alignment, as a user's memory may.
     pub fn and_unaligned(self, unaligned: bool) -> Harness {
-        let places = self.places.into_iter().map(|place| Place { unaligned, ..place }).collect();
-        Harness { places, ..self }
+        let configurations = self.configurations.into_iter().map(|configuration| Configuration { unaligned, ..configuration }).collect();
+        Harness { configurations, ..self }
     }
 
     /// A harness for this processor whose plans are for as many threads as `threads` are.
@@ -157,7 +157,7 @@ impl Harness {
         for &target in targets {
             let engine = Engine::new(CpuDevice::new(CpuTarget { threads: threads.executor().threads(), ..target }));
             let stream = Stream::with_threads(&engine, threads.clone())?;
-            self.places.push(Place { engine, stream, narrower: Some(target), others: Vec::new(), unaligned: false });
+            self.configurations.push(Configuration { engine, stream, narrower: Some(target), others: Vec::new(), unaligned: false });
         }
         Ok(self)
     }
@@ -170,11 +170,11 @@ impl Harness {
     pub fn and_threads(mut self, numbers: &[usize]) -> Result<Harness, Error> {
         for &threads in numbers {
             let workers = Threads::new(threads);
-            for place in &mut self.places {
-                let target = place.narrower.unwrap_or_else(targets::host);
+            for configuration in &mut self.configurations {
+                let target = configuration.narrower.unwrap_or_else(targets::host);
                 let engine = Engine::new(CpuDevice::new(CpuTarget { threads, ..target }));
                 let stream = Stream::with_threads(&engine, workers.clone())?;
-                place.others.push(Other { threads, engine, stream });
+                configuration.others.push(Other { threads, engine, stream });
             }
         }
         Ok(self)
@@ -187,13 +187,13 @@ impl Harness {
     pub fn verify(&self, case: &Case) -> Result<Vec<RowResult>, Error> {
         let mut results = Vec::new();
         let mut truth: Option<Truth> = None;
-        for place in &self.places {
-            let rows = rows(&place.engine, &case.problem)?;
+        for configuration in &self.configurations {
+            let rows = rows(&configuration.engine, &case.problem)?;
             let others: Vec<(&Other, Vec<PrimitiveDesc>)> =
-                place.others.iter().map(|o| Ok((o, self::rows(&o.engine, &case.problem)?))).collect::<Result<_, Error>>()?;
+                configuration.others.iter().map(|o| Ok((o, self::rows(&o.engine, &case.problem)?))).collect::<Result<_, Error>>()?;
             for (n, row) in rows.iter().enumerate() {
                 let wanted = self.filter.as_ref().is_none_or(|f| row.impl_name().contains(f.as_str()));
-                let Some(name) = place.result_name(row.impl_name()).filter(|_| wanted) else { continue };
+                let Some(name) = configuration.result_name(row.impl_name()).filter(|_| wanted) else { continue };
                 let fill = Fill { hints: &case.fill, special: self.special };
                 let problem = concrete(row.problem(), &case.fill)?;
                 if self.special.is_some_and(|s| s.undefined(&problem).is_some()) {
@@ -203,7 +203,7 @@ impl Harness {
                 let others: Vec<_> =
                     others.iter().map(|(other, list)| (*other, list.get(n).filter(|_| list.len() == rows.len()))).collect();
                 let seen = |got: &HostArgs| self.seen(row.impl_name(), got);
-                results.push(RowResult { row: name, outcome: place.judge(row, &others, truth, seen) });
+                results.push(RowResult { row: name, outcome: configuration.judge(row, &others, truth, seen) });
             }
         }
         Ok(results)
@@ -274,7 +274,7 @@ fn truth_of<'a>(known: &'a mut Option<Truth>, concrete: Problem, fill: Fill<'_>)
     Ok(known.insert(truth))
 }
 
-impl Place {
+impl Configuration {
     /// The outcome of a row for a problem, here and with the other numbers of threads, by the row at its place there.
     fn judge(&self, row: &PrimitiveDesc, others: &[(&Other, Option<&PrimitiveDesc>)], truth: &Truth, seen: impl Fn(&HostArgs)) -> Outcome {
         // An element; GPUs keep f32 in the workspace of recurrent networks and of attention.
@@ -399,9 +399,9 @@ impl Truth {
     /// # Errors
     /// Its errors.
     pub fn over(problem: &Problem, inputs: HostArgs) -> Result<Truth, Error> {
-        let kept = Kept::of(problem, inputs.clone());
-        run_reference(problem, &kept)?;
-        let (outputs, sums) = kept.results();
+        let reference = ReferenceArgs::of(problem, inputs.clone());
+        run_reference(problem, &reference)?;
+        let (outputs, sums) = reference.results();
         let first = tolerance::first(problem, &inputs)?.map(|(problem, args)| Truth::over(&problem, args)).transpose()?;
         let first_bounds = first.as_ref().map(|t| t.bounds(Arg::DST)).unwrap_or_default();
         let first = first.as_ref().and_then(|t| Some(First { results: t.outputs.get(Arg::DST)?, bounds: &first_bounds }));
@@ -475,16 +475,16 @@ fn judged(problem: &Problem) -> impl Iterator<Item = Arg> {
 type Sums = Vec<Cell<Option<f64>>>;
 
 /// Arguments, and the reference's results before their post-ops.
-struct Kept {
+struct ReferenceArgs {
     args: HostArgs,
     sums: Vec<(Arg, Sums)>,
 }
 
-impl Kept {
-    fn of(problem: &Problem, args: HostArgs) -> Kept {
+impl ReferenceArgs {
+    fn of(problem: &Problem, args: HostArgs) -> ReferenceArgs {
         let elements = |arg: Arg| args.get(arg).and_then(|t| t.tensor.layout.elements()).unwrap_or(0).max(0) as usize;
         let sums = judged(problem).map(|arg| (arg, vec![Cell::new(None); elements(arg)])).collect();
-        Kept { args, sums }
+        ReferenceArgs { args, sums }
     }
 
     /// The arguments, and the sums of those outputs whose elements all have one.
@@ -494,7 +494,7 @@ impl Kept {
     }
 }
 
-impl Args for Kept {
+impl Args for ReferenceArgs {
     fn tensor(&self, arg: Arg) -> Option<&Tensor> {
         self.args.tensor(arg)
     }
@@ -635,10 +635,10 @@ pub fn take_forward_results(problem: &Problem, inputs: &mut HostArgs, given: &[(
             tensor.set_values(values);
         }
     }
-    let kept = reference(&forward, &args)?;
+    let reference = reference(&forward, &args)?;
     let reads: Vec<Arg> = problem.operands().into_iter().filter(|o| o.usage == Use::In).map(|o| o.arg).collect();
     for (arg, tensor) in &mut inputs.0 {
-        if let Some(k) = kept.get(*arg).filter(|k| reads.contains(arg) && k.tensor == tensor.tensor) {
+        if let Some(k) = reference.get(*arg).filter(|k| reads.contains(arg) && k.tensor == tensor.tensor) {
             *tensor = k.clone();
         }
     }

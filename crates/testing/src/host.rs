@@ -51,12 +51,12 @@ impl HostTensor {
         let offsets = self.offsets();
         assert_eq!(offsets.len(), values.len(), "values for {:?}", self.tensor);
         for (&off, &v) in offsets.iter().zip(values) {
-            put(&self.bufs[0], dtype, off, number::encode(dtype, v));
+            store(&self.bufs[0], dtype, off, number::encode(dtype, v));
         }
         self.set_sums(values);
     }
 
-    /// Writes the sums behind the elements of a layout with [`Compensation`](oxidnn_spec::Compensation), as reorders do.
+    /// Writes the sums after the elements of a layout with [`Compensation`](oxidnn_spec::Compensation), as reorders do.
     fn set_sums(&self, values: &[f64]) {
         let Some((blocking, sums)) = self.tensor.blocking().and_then(|b| Some((b, b.compensation?))) else { return };
         let mut start = self.tensor.compensation_at().unwrap_or(0) / 4;
@@ -70,7 +70,7 @@ impl HostTensor {
             let mut all = vec![0.0; count];
             let mut values = values.iter();
             for_each_position(self.tensor.dims(), |pos| all[named(pos, &|d| pos[d])] += factor * values.next().copied().unwrap_or(0.0));
-            all.iter().enumerate().for_each(|(i, sum)| put(&self.bufs[0], DataType::S32, start + i, u64::from(*sum as i32 as u32)));
+            all.iter().enumerate().for_each(|(i, sum)| store(&self.bufs[0], DataType::S32, start + i, u64::from(*sum as i32 as u32)));
             start += all.len();
         }
     }
@@ -96,7 +96,7 @@ impl HostTensor {
     /// Writes the index array `buffer` of a sparse tensor.
     pub fn set_indices(&self, buffer: usize, indices: &[i64]) {
         for (i, &v) in indices.iter().enumerate() {
-            put(&self.bufs[buffer], DataType::S32, i, v as u32 as u64);
+            store(&self.bufs[buffer], DataType::S32, i, v as u32 as u64);
         }
     }
 
@@ -114,13 +114,13 @@ impl HostTensor {
 
     /// Marks the bytes of the first buffer that hold logical elements.
     pub fn element_bytes(&self) -> Vec<bool> {
-        let mut mark = vec![false; self.bufs[0].len()];
+        let mut covered = vec![false; self.bufs[0].len()];
         let bits = self.tensor.dtype.bits();
         for off in self.offsets() {
             let first = off * bits / 8;
-            mark[first..first + bits.div_ceil(8)].fill(true);
+            covered[first..first + bits.div_ceil(8)].fill(true);
         }
-        mark
+        covered
     }
 }
 
@@ -134,7 +134,7 @@ fn get(buf: &[Cell<u8>], dtype: DataType, index: usize) -> u64 {
     }
 }
 
-fn put(buf: &[Cell<u8>], dtype: DataType, index: usize, value: u64) {
+fn store(buf: &[Cell<u8>], dtype: DataType, index: usize, value: u64) {
     match dtype.bits() {
         4 => {
             let (c, shift) = (&buf[index / 2], index % 2 * 4);

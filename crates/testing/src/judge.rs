@@ -198,14 +198,14 @@ impl Output<'_> {
         let size = self.want.iter().filter(|v| v.is_finite()).fold(self.cancelled().max(1e-3), |m, v| m.max(v.abs()));
         let narrow = 16.0 * self.narrowest() * size;
         let steps = if dtype.is_integral() { narrow.max(2.0) } else { narrow.max(0.0199 * size) };
-        let steps = steps.max(1.5 * tolerance::whole_states(&self.truth.problem, self.operand.arg, dtype));
+        let steps = steps.max(1.5 * tolerance::integer_states_error(&self.truth.problem, self.operand.arg, dtype));
         let differs = |(&a, &b): (&f64, &f64)| match (a.is_finite(), b.is_finite()) {
             (true, true) => a != b && (exactly || (a - b).abs() >= steps),
             _ => a != b && !(a.is_nan() && b.is_nan()),
         };
         let bounds = self.truth.bounds(self.operand.arg);
-        let beside_jump = |i: &usize| self.operand.arg == Arg::DST && tolerance::is_beside_jump(&self.truth.problem, bounds.of(*i), steps);
-        (0..values.len()).filter(|i| !beside_jump(i)).any(|i| differs((&values[i], &self.want[i])))
+        let is_near_jump = |i: &usize| self.operand.arg == Arg::DST && tolerance::is_near_jump(&self.truth.problem, bounds.of(*i), steps);
+        (0..values.len()).filter(|i| !is_near_jump(i)).any(|i| differs((&values[i], &self.want[i])))
     }
 }
 
@@ -227,7 +227,7 @@ pub fn faults(problem: &Problem, hints: &oxidnn_spec::text::FillHints) -> Result
             found.extend(FAULTS.iter().filter(|f| f.fill == fill).filter_map(|f| output.judge(f, right)));
         }
         if fill.is_none() {
-            found.extend(truth.judged().iter().filter_map(|o| beside_elements(&truth, o)));
+            found.extend(truth.judged().iter().filter_map(|o| outside_elements(&truth, o)));
         }
     }
     Ok(found)
@@ -244,7 +244,7 @@ impl Output<'_> {
 }
 
 /// A byte of padding that is not 0, or of a hole that is written.
-fn beside_elements(truth: &Truth, operand: &Operand<Tensor>) -> Option<Finding> {
+fn outside_elements(truth: &Truth, operand: &Operand<Tensor>) -> Option<Finding> {
     let right = truth.outputs.get(operand.arg)?;
     let at = right.element_bytes().iter().position(|element| !element)?;
     right.bufs.first().filter(|b| at < b.len())?;

@@ -9,7 +9,7 @@ const AMX: &str = ":amx";
 /// Narrower processors by oneDNN's names: without bf16 and byte products, without 512-bit vectors, without both.
 const NARROWER: [&str; 3] = ["avx512_core", "avx2_vnni", "avx2"];
 
-/// Sizes of L1, L2 and L3 that hold next to nothing, so that small problems take the paths of large ones, such as results that go past the caches.
+/// Sizes of L1, L2 and L3 that hold next to nothing, so that small problems take the paths of large ones, such as results that are stored non-temporally.
 const SMALL: [usize; 3] = [4 << 10, 8 << 10, 16 << 10];
 
 /// This processor as the environment allows it to be used.

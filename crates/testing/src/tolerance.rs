@@ -10,7 +10,7 @@
 //! Stability of Numerical Algorithms*, section 2.8). A row is the result of one reduction: a row of a product, of a softmax or of a layer
 //! normalisation, a channel of a batch normalisation, one element of an element-wise operation. Intermediate roundings to a narrower type
 //! (bf16 states of a recurrent network, operands in `fpmath` modes) add some of that type's epsilon: they do not grow with the sums.
-//! Integer states may be one step off ([`whole_states`]). Convolutions by Winograd's algorithm add [`WINOGRAD`] of the size of the sums.
+//! Integer states may be one step off ([`integer_states_error`]). Convolutions by Winograd's algorithm add [`WINOGRAD`] of the size of the sums.
 //! Functions computed by polynomials (exp, erf...) add [`FUNCTION`] relative.
 //!
 //! Of two fused convolutions, the second one's sums may be off by the error of the first one's results, times its weights ([`First`]).
@@ -60,11 +60,11 @@ impl Bounds {
                 _ => v,
             };
             let exact = Interval::point(v);
-            let near = Interval::point(finite).widened(0.0, allowed(i, finite.abs()));
+            let around = Interval::point(finite).widened(0.0, allowed(i, finite.abs()));
             match beyond {
-                Some(beyond) if near.high >= beyond => exact.hull(Interval { high: f64::INFINITY, ..near }),
-                Some(beyond) if near.low <= -beyond => exact.hull(Interval { low: f64::NEG_INFINITY, ..near }),
-                _ if v.is_finite() => saturated(dtype, near),
+                Some(beyond) if around.high >= beyond => exact.hull(Interval { high: f64::INFINITY, ..around }),
+                Some(beyond) if around.low <= -beyond => exact.hull(Interval { low: f64::NEG_INFINITY, ..around }),
+                _ if v.is_finite() => saturated(dtype, around),
                 _ => exact,
             }
         };
@@ -179,30 +179,30 @@ pub fn of(computed: &Computed<'_>, arg: Arg, sums: Option<&[f64]>) -> Result<Bou
     let dtype = out.tensor.dtype;
     let a = arithmetic(problem, arg);
     let rows = Rows::of(problem, arg, out.tensor.dims(), want.len());
-    if exact::is_exact(problem, inputs) && (dtype.is_integral() || rows.is_each()) {
+    if exact::is_exact(problem, inputs) && (dtype.is_integral() || rows.is_per_element()) {
         return Ok(Bounds::around(dtype, &want, |_, _| flushed(problem, dtype), is_finite(inputs)));
     }
     let scales = rows.scales(&want, &rows::floors(problem, arg, inputs, &rows, a.terms));
-    let rounding = if dtype.is_integral() { 1.0 } else { 0f64 }.max(whole_states(problem, arg, dtype));
+    let rounding = if dtype.is_integral() { 1.0 } else { 0f64 }.max(integer_states_error(problem, arg, dtype));
     // Rounding to the destination, one step away where an f32 result is next to a tie of a narrower type.
     let steps = if dtype.is_integral() { 0.0 } else { f64::from(u8::from(dtype.digits() < 24) + 1) };
     let relative = steps * dtype.epsilon() / 2.0 + f64::from(a.functions) * FUNCTION;
     let scale = |i: usize| scales.get(i).or(scales.first()).copied().unwrap_or(0.0);
-    let gates = near_one(problem);
-    let allowed = |i: usize, v: f64| relative * v + rounding + gates + a.growth() * scale(i) + smallest(dtype);
+    let gate_error = gate_error(problem);
+    let allowed = |i: usize, v: f64| relative * v + rounding + gate_error + a.growth() * scale(i) + smallest(dtype);
     Ok(Bounds::around(dtype, &want, allowed, is_finite(inputs)))
 }
 
 /// Whether a post-op jumps so near to a number that inexact arithmetic decides to which side it falls: the possible values (`may`) are more
 /// than `size` apart.
-pub fn is_beside_jump(problem: &Problem, may: Interval, size: f64) -> bool {
+pub fn is_near_jump(problem: &Problem, may: Interval, size: f64) -> bool {
     problem.attr.post_ops.iter().any(exact::jumps) && may.high - may.low > size
 }
 
 /// The error that the integer states of an int8 network may add to output `arg` of type `dtype`: a state next to a tie may be its
 /// neighbour, one step of the scale away, and so may both states that are summed; a cell state computed from it moves by less, as gates and
 /// the weights of such networks are at most one. 0 for all else.
-pub fn whole_states(problem: &Problem, arg: Arg, dtype: DataType) -> f64 {
+pub fn integer_states_error(problem: &Problem, arg: Arg, dtype: DataType) -> f64 {
     let Op::Rnn(r) = &problem.op else { return 0.0 };
     if !r.src_layer.dtype.is_integral() {
         return 0.0;
@@ -214,7 +214,7 @@ pub fn whole_states(problem: &Problem, arg: Arg, dtype: DataType) -> f64 {
 
 /// The additional error of the states of gated recurrent units: a candidate, at most 1, has a share of `1 - u`, which is as inexact as
 /// numbers next to 1 are, in each layer and step.
-fn near_one(problem: &Problem) -> f64 {
+fn gate_error(problem: &Problem) -> f64 {
     let Op::Rnn(r) = &problem.op else { return 0.0 };
     let is_gated = matches!(r.cell, RnnCell::Gru | RnnCell::LbrGru | RnnCell::Augru | RnnCell::LbrAugru);
     let cells = r.src_layer.dims()[0] * r.weights_layer.dims()[0];

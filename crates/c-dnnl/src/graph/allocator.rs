@@ -31,7 +31,7 @@ impl Shared for Allocator {
 #[derive(Debug)]
 pub(super) enum Block {
     /// A block from the caller's function, and the function that frees it.
-    Lent(Data, Deallocate),
+    FromCaller(Data, Deallocate),
     /// The library's own.
     Owned(Allocation),
 }
@@ -42,7 +42,7 @@ impl Block {
     /// # Errors
     /// `out_of_memory`.
     pub(super) fn new(engine: &Engine, bytes: usize) -> Result<Block, Failure> {
-        match Block::lent(engine, bytes)? {
+        match Block::from_caller(engine, bytes)? {
             Some(block) => Ok(block),
             None => Ok(Block::Owned(engine.runtime().device().allocate(bytes)?)),
         }
@@ -52,19 +52,19 @@ impl Block {
     ///
     /// # Errors
     /// `out_of_memory`.
-    pub(super) fn lent(engine: &Engine, bytes: usize) -> Result<Option<Block>, Failure> {
+    pub(super) fn from_caller(engine: &Engine, bytes: usize) -> Result<Option<Block>, Failure> {
         let Some((allocate, deallocate)) = engine.allocator().and_then(|a| a.functions) else { return Ok(None) };
         let data = allocate(bytes, ALIGNMENT);
         if data.is_null() && bytes > 0 {
             return Err(Error::OutOfMemory { bytes, what: "a graph".into() }.into());
         }
-        Ok(Some(Block::Lent(data, deallocate)))
+        Ok(Some(Block::FromCaller(data, deallocate)))
     }
 
     /// Its address.
     pub(super) fn data(&self) -> Data {
         match self {
-            Block::Lent(data, _) => *data,
+            Block::FromCaller(data, _) => *data,
             Block::Owned(memory) => Data::own(memory),
         }
     }
@@ -72,7 +72,7 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        if let Block::Lent(data, deallocate) = self {
+        if let Block::FromCaller(data, deallocate) = self {
             deallocate(*data);
         }
     }

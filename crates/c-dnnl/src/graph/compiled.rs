@@ -63,7 +63,7 @@ impl Ready {
     /// Scratch from the engine's allocator, if the engine has one and scratch is needed.
     fn scratch(&self) -> Result<Option<(Block, Memory<'static>)>, Failure> {
         let bytes = self.code.scratch_bytes();
-        let Some(block) = (if bytes > 0 { Block::lent(&self.engine, bytes)? } else { None }) else { return Ok(None) };
+        let Some(block) = (if bytes > 0 { Block::from_caller(&self.engine, bytes)? } else { None }) else { return Ok(None) };
         let tensor = oxidnn_spec::Tensor::plain([bytes as i64], DataType::U8)?;
         let memory = memory_over(self.engine.runtime(), tensor, &[block.data()])?;
         Ok(Some((block, memory)))

@@ -62,7 +62,7 @@ impl LogicalTensor {
     }
 
     /// A record with an id and sizes, everything else unknown.
-    fn bare(id: usize, ndims: i32, data_type: i32, layout_type: i32, property: i32) -> Result<LogicalTensor, Failure> {
+    fn without_layout(id: usize, ndims: i32, data_type: i32, layout_type: i32, property: i32) -> Result<LogicalTensor, Failure> {
         if ndims > MAX_NDIMS as i32 {
             return Err(Failure::invalid("ndims", ndims, "at most 12"));
         }
@@ -126,7 +126,7 @@ pub extern "C" fn dnnl_graph_logical_tensor_init(
     property: i32,
 ) -> Status {
     guard("dnnl_graph_logical_tensor_init", || {
-        logical_tensor.set("logical_tensor", LogicalTensor::bare(id, ndims, data_type, layout_type, property)?)
+        logical_tensor.set("logical_tensor", LogicalTensor::without_layout(id, ndims, data_type, layout_type, property)?)
     })
 }
 
@@ -149,7 +149,7 @@ pub extern "C" fn dnnl_graph_logical_tensor_init_with_dims(
 ) -> Status {
     guard("dnnl_graph_logical_tensor_init_with_dims", || {
         let dims = sizes("dims", dims, ndims)?;
-        let mut lt = LogicalTensor::bare(id, ndims, data_type, layout_type, property)?;
+        let mut lt = LogicalTensor::without_layout(id, ndims, data_type, layout_type, property)?;
         lt.dims = [0; MAX_NDIMS];
         lt.dims[..dims.len()].copy_from_slice(dims);
         if layout_type == STRIDED && dims.iter().all(|&d| d >= 0) {
@@ -174,7 +174,7 @@ pub extern "C" fn dnnl_graph_logical_tensor_init_with_strides(
 ) -> Status {
     guard("dnnl_graph_logical_tensor_init_with_strides", || {
         let (dims, strides) = (sizes("dims", dims, ndims)?, sizes("strides", strides, ndims)?);
-        let mut lt = LogicalTensor::bare(id, ndims, data_type, STRIDED, property)?;
+        let mut lt = LogicalTensor::without_layout(id, ndims, data_type, STRIDED, property)?;
         (lt.dims, lt.layout) = ([0; MAX_NDIMS], [0; MAX_NDIMS]);
         lt.dims[..dims.len()].copy_from_slice(dims);
         lt.layout[..strides.len()].copy_from_slice(strides);

@@ -65,7 +65,7 @@ fn sparse_bytes(record: &MemoryDesc, index: usize) -> Option<usize> {
     }
 }
 
-/// Bytes of buffer `index` as the interface counts them: of strides and blocks with the gap behind the last row and without the bytes
+/// Bytes of buffer `index` as the interface counts them: of strides and blocks with the gap after the last row and without the bytes
 /// before the first element.
 pub fn buffer_bytes(tensor: &Tensor, index: usize) -> usize {
     if index >= tensor.buffers() {
@@ -79,7 +79,7 @@ pub fn buffer_bytes(tensor: &Tensor, index: usize) -> usize {
     }
 }
 
-/// Bytes of a tensor of strides and blocks, with all sizes given and nothing behind its data, as [`blocked_bytes`] counts them, directly
+/// Bytes of a tensor of strides and blocks, with all sizes given and nothing after its data, as [`blocked_bytes`] counts them, directly
 /// from its record. `None` for others. Programs ask for the size of every descriptor that they make.
 fn plain_bytes(record: &MemoryDesc) -> Option<usize> {
     let n = usize::try_from(record.ndims).ok().filter(|n| *n <= record.dims.len())?;
@@ -106,8 +106,8 @@ fn plain_bytes(record: &MemoryDesc) -> Option<usize> {
     data_type(record.data_type, "memory_desc").ok()?.bytes(usize::try_from(most).ok()?)
 }
 
-/// Bytes of the data, and of the sums behind it, which begin at a multiple of 4. The data are as many elements as the dimension with the longest way
-/// has, the gap behind its last element included.
+/// Bytes of the data, and of the sums after it, which begin at a multiple of 4. The data are as many elements as the dimension with the longest way
+/// has, the gap after its last element included.
 fn blocked_bytes(b: &Blocking, dtype: DataType) -> Option<usize> {
     let mut most = 0;
     for (d, (&padded, &stride)) in b.padded_dims.iter().zip(b.strides.iter()).enumerate() {

@@ -10,7 +10,7 @@ fn layout(size: usize, align: usize) -> Layout {
 #[test]
 fn what_the_system_refuses_comes_from_the_reserve() {
     let reserve = Reserving::<{ 1 << 16 }>::new();
-    assert!(reserve.is_whole());
+    assert!(reserve.is_unused());
     let blocks: Vec<(*mut u8, Layout)> =
         [(1, 1), (100, 64), (4096, 4096), (8, 8)].map(|(size, align)| layout(size, align)).map(|l| (reserve.take(l), l)).into();
     for (i, (block, layout)) in blocks.iter().enumerate() {
@@ -19,10 +19,10 @@ fn what_the_system_refuses_comes_from_the_reserve() {
             |(other, size): &(*mut u8, Layout)| other.addr() + size.size() <= block.addr() || block.addr() + layout.size() <= other.addr();
         assert!(blocks.iter().enumerate().all(|(j, other)| i == j || apart(other)));
     }
-    assert!(!reserve.is_whole());
+    assert!(!reserve.is_unused());
     // SAFETY: blocks of this allocator, given back once with their layouts.
     blocks.iter().for_each(|(block, layout)| unsafe { reserve.dealloc(*block, *layout) });
-    assert!(reserve.is_whole());
+    assert!(reserve.is_unused());
     assert_eq!(reserve.take(layout(1, 1)), reserve.start(), "all of the room is free again");
 }
 
@@ -30,8 +30,8 @@ fn what_the_system_refuses_comes_from_the_reserve() {
 fn what_does_not_fit_is_refused() {
     let reserve = Reserving::<{ 1 << 16 }>::new();
     assert!(reserve.take(layout((1 << 16) + 1, 1)).is_null() && reserve.take(layout(NEVER, 1)).is_null());
-    assert!(ALLOCATOR.take(layout(MOST + 1, 1)).is_null());
-    assert!(reserve.is_whole());
+    assert!(ALLOCATOR.take(layout(MAX_BLOCK_BYTES + 1, 1)).is_null());
+    assert!(reserve.is_unused());
     // SAFETY: layouts that are not empty; nothing is used. The compiler would leave out what is not looked at.
     let blocks = unsafe { [reserve.alloc(layout(NEVER, 1)), reserve.alloc_zeroed(layout(NEVER, 1))] };
     assert!(std::hint::black_box(blocks).iter().all(|block| block.is_null()));
@@ -45,7 +45,7 @@ fn blocks_grow_out_of_the_reserve_and_stay_where_they_cannot() {
     unsafe {
         block.write_bytes(7, 16);
         let moved = reserve.realloc(block, layout(16, 8), 64);
-        assert!(!reserve.holds(moved) && std::slice::from_raw_parts(moved, 16) == [7; 16] && reserve.is_whole());
+        assert!(!reserve.holds(moved) && std::slice::from_raw_parts(moved, 16) == [7; 16] && reserve.is_unused());
         assert!(reserve.realloc(moved, layout(64, 8), NEVER).is_null());
         reserve.dealloc(moved, layout(64, 8));
     }
@@ -73,6 +73,6 @@ fn threads_share_the_reserve() {
             });
         }
     });
-    assert!(reserve.is_whole());
+    assert!(reserve.is_unused());
     assert_eq!(replenished(), Ok(()));
 }

@@ -156,27 +156,33 @@ impl Brgemm {
         self.add_up(code, operands, offsets, c)
     }
 
-    fn execute_to(&self, operands: [Data; 2], offsets: Array<'_, i64>, c: Array<'_, f32>, place: Place<'_>) -> Result<(), Failure> {
+    fn execute_to(
+        &self,
+        operands: [Data; 2],
+        offsets: Array<'_, i64>,
+        c: Array<'_, f32>,
+        destination: Destination<'_>,
+    ) -> Result<(), Failure> {
         let code = &self.code()?.to_scratchpad;
         let Some(finish) = &self.finish else {
             return Err(Failure::invalid("brgemm", "one without post-ops, scales or another type of D", "dnnl_brgemm_execute"));
         };
-        if place.d.is_null() {
+        if destination.d.is_null() {
             return Err(Failure::null("D"));
         }
         let Shape { m, n, ldc, add, .. } = self.shape;
-        let sums = place.scratchpad.slice("scratchpad", m * n)?;
+        let sums = destination.scratchpad.slice("scratchpad", m * n)?;
         if add {
             let c = c.slice("C", (m - 1) * ldc + n)?;
             sums.chunks_mut(n).zip(c.chunks(ldc)).for_each(|(sums, c)| sums.copy_from_slice(&c[..n]));
         }
         self.add_up(code, operands, offsets, sums)?;
-        finish.run(Data::from(sums), place.d, place.params)
+        finish.run(Data::from(sums), destination.d, destination.params)
     }
 }
 
 /// Inputs and outputs of the epilogue.
-struct Place<'a> {
+struct Destination<'a> {
     d: Data,
     scratchpad: ArrayMut<'a, f32>,
     params: &'a AttrParams,
@@ -348,7 +354,7 @@ pub extern "C" fn dnnl_brgemm_execute_postops(
     guard("dnnl_brgemm_execute_postops", || {
         let none = AttrParams::default();
         let params = attr_params.optional().unwrap_or(&none);
-        brgemm.get("brgemm")?.execute_to([a, b], a_b_offsets, c, Place { d, scratchpad, params })
+        brgemm.get("brgemm")?.execute_to([a, b], a_b_offsets, c, Destination { d, scratchpad, params })
     })
 }
 

@@ -3,7 +3,7 @@
 use super::brgemm::pack_type;
 use super::{data_type, inline};
 use crate::engine;
-use crate::gemm::{Place, present};
+use crate::gemm::{Storage, present};
 use crate::handle::{Data, Handle, In, InOut, New, Owned, memory_over};
 use crate::stack;
 use crate::status::{Failure, Status, guard};
@@ -34,9 +34,9 @@ impl Transform {
     pub(super) fn new(sizes: Sizes, in_pack_type: i32, types: [i32; 2]) -> Result<Transform, Failure> {
         let Sizes { k, n, in_ld, out_ld } = sizes;
         let (in_dt, out_dt) = (data_type("in_dt", types[0])?, data_type("out_dt", types[1])?);
-        let (place, least) = match in_pack_type {
-            pack_type::NO_TRANS => (Place::Rows { ld: in_ld }, n),
-            pack_type::TRANS => (Place::Columns { ld: in_ld }, k),
+        let (storage, least) = match in_pack_type {
+            pack_type::NO_TRANS => (Storage::Rows { ld: in_ld }, n),
+            pack_type::TRANS => (Storage::Columns { ld: in_ld }, k),
             other => return Err(Failure::invalid("in_pack_type", other, "1, plain, or 2, transposed")),
         };
         for (name, size, least) in [("K", k, 1), ("N", n, 1), ("in_ld", in_ld, least), ("out_ld", out_ld, 1)] {
@@ -46,7 +46,7 @@ impl Transform {
         }
         let together = 32 / out_dt.bits();
         let tag = if together > 1 { format!("BA{out_ld}b{together}a") } else { format!("Ba{out_ld}b") };
-        let (src, dst) = (place.tensor(in_dt, k, n)?, Tensor::with_tag([k, n], out_dt, &tag)?);
+        let (src, dst) = (storage.tensor(in_dt, k, n)?, Tensor::with_tag([k, n], out_dt, &tag)?);
         let problem = Problem::new(Reorder { src: src.clone(), dst: dst.clone() }, Attr::default())?;
         Ok(Transform { desc: stack::deep(|| PrimitiveDesc::new(&engine::host(), problem))?, tensors: [src, dst], primitive: None })
     }

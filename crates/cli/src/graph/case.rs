@@ -47,8 +47,8 @@ fn words(content: &str) -> Vec<String> {
 }
 
 /// The file with this name: here, or in the folder of the batch file that names it or one of the folders above.
-fn found(name: &str, beside: Option<&Path>) -> Result<PathBuf> {
-    let above = beside.into_iter().flat_map(Path::ancestors).take(4).map(|folder| folder.join(name));
+fn found(name: &str, batch_file: Option<&Path>) -> Result<PathBuf> {
+    let above = batch_file.into_iter().flat_map(Path::ancestors).take(4).map(|folder| folder.join(name));
     std::iter::once(PathBuf::from(name)).chain(above).find(|f| f.is_file()).ok_or_else(|| anyhow!("there is no file {name}"))
 }
 
@@ -69,16 +69,16 @@ pub(super) fn collect(batches: &[PathBuf], given: &[String]) -> Result<Vec<Case>
     Ok(all)
 }
 
-fn read(name: &str, beside: Option<&Path>, settings: &mut Settings, (all, depth): (&mut Vec<Case>, usize)) -> Result<()> {
+fn read(name: &str, batch_file: Option<&Path>, settings: &mut Settings, (all, depth): (&mut Vec<Case>, usize)) -> Result<()> {
     if depth == DEEPEST {
         bail!("{name}: batch files name each other");
     }
-    let file = found(name, beside)?;
+    let file = found(name, batch_file)?;
     let content = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
     take(&words(&content), file.parent(), settings, (all, depth + 1)).with_context(|| format!("{}", file.display()))
 }
 
-fn take(words: &[String], beside: Option<&Path>, settings: &mut Settings, (all, depth): (&mut Vec<Case>, usize)) -> Result<()> {
+fn take(words: &[String], batch_file: Option<&Path>, settings: &mut Settings, (all, depth): (&mut Vec<Case>, usize)) -> Result<()> {
     for word in words {
         let (option, value) = word.split_once('=').unwrap_or((word, ""));
         if let Some(i) = CHANGES.iter().position(|c| *c == option) {
@@ -96,23 +96,23 @@ fn take(words: &[String], beside: Option<&Path>, settings: &mut Settings, (all, 
                 let least: f64 = value.parse().map_err(|_| anyhow!("{word}: expected how many times as fast as the other library"))?;
                 settings.least = Some(least).filter(|&n| n > 0.0);
             }
-            "--batch" => read(value, beside, &mut settings.clone(), (&mut *all, depth))?,
-            "--case" => cases(value, beside, settings, all)?,
+            "--batch" => read(value, batch_file, &mut settings.clone(), (&mut *all, depth))?,
+            "--case" => cases(value, batch_file, settings, all)?,
             _ if word.starts_with("--") => {
                 bail!(
                     "{word}: no option of graphs; known are {}, --expected-n-partitions, --least, --reset, --case and --batch",
                     CHANGES.join(", ")
                 )
             }
-            _ => cases(word, beside, &Settings { partitions: None, ..settings.clone() }, all)?,
+            _ => cases(word, batch_file, &Settings { partitions: None, ..settings.clone() }, all)?,
         }
     }
     Ok(())
 }
 
 /// The graph in a file in all its alternatives.
-fn cases(name: &str, beside: Option<&Path>, settings: &Settings, all: &mut Vec<Case>) -> Result<()> {
-    let file = found(name, beside)?;
+fn cases(name: &str, batch_file: Option<&Path>, settings: &Settings, all: &mut Vec<Case>) -> Result<()> {
+    let file = found(name, batch_file)?;
     let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
     let net = load::graph(&text).with_context(|| format!("{}", file.display()))?;
     let mut made = vec![Case { name: name.to_string(), net, partitions: settings.partitions, least: settings.least }];

@@ -6,7 +6,7 @@
 
 use super::case::Case;
 use super::run::{self, Difference};
-use super::truth::Near;
+use super::truth::Accuracy;
 use super::{Options, race};
 use crate::explained::{Disagreement, Explained};
 use crate::print;
@@ -63,9 +63,9 @@ fn verdict(case: &Case, stream: &Stream, peer: &Peer) -> Result<Verdict> {
     }
     let own = wrong(&run::differences(&case.net, &ours, &single)?);
     if !own.is_empty() {
-        let near = Near::of(&case.net, stream, [&ours, &single])?;
-        if !near.is_right() {
-            return Ok(said("OURS", format!("{own}; {near}"), None));
+        let accuracy = Accuracy::of(&case.net, stream, [&ours, &single])?;
+        if !accuracy.is_right() {
+            return Ok(said("OURS", format!("{own}; {accuracy}"), None));
         }
     }
     print::line(json!(CALLS_PEER));
@@ -81,10 +81,10 @@ fn verdict(case: &Case, stream: &Stream, peer: &Peer) -> Result<Verdict> {
     if agrees && own.is_empty() {
         return Ok(Verdict { word: "agrees", why: String::new(), off, same });
     }
-    let near = Near::of(&case.net, stream, [&there, &single])?;
-    match agrees || near.is_right() {
-        true => Ok(Verdict { word: "rounds", why: near.to_string(), off, same }),
-        false => Ok(Verdict { word: "THEIRS", why: format!("{}; {near}", wrong(&theirs)), off, same }),
+    let accuracy = Accuracy::of(&case.net, stream, [&there, &single])?;
+    match agrees || accuracy.is_right() {
+        true => Ok(Verdict { word: "rounds", why: accuracy.to_string(), off, same }),
+        false => Ok(Verdict { word: "THEIRS", why: format!("{}; {accuracy}", wrong(&theirs)), off, same }),
     }
 }
 

@@ -56,13 +56,13 @@ fn attr(value: &Value) -> Result<AttrValue> {
     let wrong = || anyhow!("{} is no value of type {}", value["value"], value["type"]);
     let v = &value["value"];
     let real = |v: &Value| v.as_f64().map(|v| Real::new(v as f32)).ok_or_else(wrong);
-    let whole = |v: &Value| v.as_i64().ok_or_else(wrong);
+    let integer = |v: &Value| v.as_i64().ok_or_else(wrong);
     let list = || v.as_array().ok_or_else(wrong);
     Ok(match value["type"].as_str().unwrap_or_default() {
         "f32" => AttrValue::F32(real(v)?),
         "f32[]" => AttrValue::F32s(list()?.iter().map(real).collect::<Result<_>>()?),
-        "s64" => AttrValue::S64(whole(v)?),
-        "s64[]" => AttrValue::S64s(list()?.iter().map(whole).collect::<Result<_>>()?),
+        "s64" => AttrValue::S64(integer(v)?),
+        "s64[]" => AttrValue::S64s(list()?.iter().map(integer).collect::<Result<_>>()?),
         "bool" => AttrValue::Bool(v.as_bool().or_else(|| Some(v.as_i64()? != 0)).ok_or_else(wrong)?),
         "string" => AttrValue::Text(v.as_str().ok_or_else(wrong)?.to_string()),
         other => bail!("type `{other}`: expected f32, f32[], s64, s64[], bool or string"),

@@ -23,7 +23,7 @@ use run::Times;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use truth::Near;
+use truth::Accuracy;
 
 /// Shows the partitions of graphs: files that oneDNN's or this library's ONEDNN_GRAPH_DUMP=graph wrote, changed as benchdnn's words say.
 #[derive(Args)]
@@ -219,9 +219,13 @@ fn show(options: &Options, case: &Case, graph: &Graph, stream: &Stream) -> Resul
     if differences.iter().all(run::Difference::fits) {
         return Ok(true);
     }
-    let near = Near::of(&case.net, &stream, [&computed, &single])?;
-    print::line(if options.json { json!({ "truth": near.to_string(), "right": near.is_right() }).to_string() } else { near.to_string() });
-    Ok(near.is_right())
+    let accuracy = Accuracy::of(&case.net, &stream, [&computed, &single])?;
+    print::line(if options.json {
+        json!({ "truth": accuracy.to_string(), "right": accuracy.is_right() }).to_string()
+    } else {
+        accuracy.to_string()
+    });
+    Ok(accuracy.is_right())
 }
 
 fn kinds(partition: &Partition) -> Vec<String> {

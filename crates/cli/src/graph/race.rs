@@ -116,17 +116,17 @@ pub(super) fn show(options: &Options, case: &Case, graph: &Graph, sides: &Sides,
         });
         return Ok(false);
     }
-    let mut ready = Vec::new();
+    let mut prepared = Vec::new();
     for times in &computed.done {
         let partition = times.compiled.partition();
         let memories = |ports: &[LogicalTensor]| ports.iter().map(|lt| &computed.tensors[&lt.id].1 as &Memory<'_>).collect::<Vec<_>>();
-        ready.push((&times.compiled, memories(partition.inputs()), memories(partition.outputs())));
+        prepared.push((&times.compiled, memories(partition.inputs()), memories(partition.outputs())));
     }
     // One after the other they need the scratch of the one that needs most.
-    let scratch = ready.iter().map(|(compiled, ..)| compiled.scratch_bytes()).max().filter(|bytes| *bytes > 0);
+    let scratch = prepared.iter().map(|(compiled, ..)| compiled.scratch_bytes()).max().filter(|bytes| *bytes > 0);
     let scratch = scratch.map(|bytes| Memory::scratch(stream.engine(), bytes)).transpose()?;
     let ours = || -> Result<()> {
-        for (compiled, inputs, outputs) in &ready {
+        for (compiled, inputs, outputs) in &prepared {
             compiled.execute(stream, inputs, outputs, scratch.as_ref())?;
         }
         Ok(stream.wait()?)

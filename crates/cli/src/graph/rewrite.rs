@@ -22,16 +22,16 @@ pub(super) fn apply(net: &mut Net, change: Change<'_>) -> Result<()> {
         return Ok(());
     }
     match change.option {
-        "--op-kind" => each(change.value, |id, kind| op_kind(net, id, kind)),
-        "--op-attrs" => each(change.value, |id, list| op_attrs(net, id, list)),
+        "--op-kind" => for_each_change(change.value, |id, kind| op_kind(net, id, kind)),
+        "--op-attrs" => for_each_change(change.value, |id, list| op_attrs(net, id, list)),
         "--dt" => dt(net, change.value),
-        "--tensor-property" => each(change.value, |id, word| {
+        "--tensor-property" => for_each_change(change.value, |id, word| {
             let property = property(word)?;
             edit(net, id, |lt| lt.property = property)
         }),
         "--in-shapes" => {
             open(net);
-            each(change.value, |id, shape| in_shape(net, id, shape))
+            for_each_change(change.value, |id, shape| in_shape(net, id, shape))
         }
         "--mb" => mb(net, change.value),
         "--layouts" => layouts(net, change.value),
@@ -48,7 +48,7 @@ fn layouts(net: &mut Net, word: &str) -> Result<()> {
 }
 
 /// `ID:VALUE` entries, joined with `+`.
-fn each(list: &str, mut change: impl FnMut(usize, &str) -> Result<()>) -> Result<()> {
+fn for_each_change(list: &str, mut change: impl FnMut(usize, &str) -> Result<()>) -> Result<()> {
     for entry in list.split('+') {
         let (id, value) = entry.split_once(':').ok_or_else(|| anyhow!("`{entry}`: expected a number, a colon and a value"))?;
         change(id.parse().map_err(|_| anyhow!("`{id}` is no number of a tensor or an operation"))?, value)?;
@@ -132,7 +132,7 @@ fn dt(net: &mut Net, value: &str) -> Result<()> {
         return Ok(());
     }
     if value.contains(':') {
-        return each(value, |id, name| {
+        return for_each_change(value, |id, name| {
             let dtype = parse(name)?;
             edit(net, id, |lt| lt.dtype = Some(dtype))
         });

@@ -11,7 +11,7 @@ use std::fmt;
 
 /// Rounding errors of one size may have either sign: results are right if they are at most so many times as far from the truth as those of
 /// the operations one by one, at the maximum and in the mean of squares.
-const AS_NEAR: f64 = 2.0;
+const MAX_ERROR_RATIO: f64 = 2.0;
 
 /// A graph's outputs, computed without rounding except to bytes, which is part of the meaning of a quantisation.
 struct Truth(Vec<(usize, Vec<f64>)>);
@@ -71,13 +71,13 @@ impl Truth {
 }
 
 /// How far results are from the truth, and the operations one by one; or why that is not known.
-pub(super) struct Near(Result<[Error; 2], String>);
+pub(super) struct Accuracy(Result<[Error; 2], String>);
 
-impl Near {
+impl Accuracy {
     /// # Errors
     /// Memory that cannot be read.
-    pub(super) fn of(net: &Net, stream: &Stream, both: [&Computed; 2]) -> Result<Near> {
-        Ok(Near(match Truth::of(net, stream) {
+    pub(super) fn of(net: &Net, stream: &Stream, both: [&Computed; 2]) -> Result<Accuracy> {
+        Ok(Accuracy(match Truth::of(net, stream) {
             Ok(truth) => Ok([truth.error(both[0])?, truth.error(both[1])?]),
             Err(e) => Err(format!("{e:#}")),
         }))
@@ -85,12 +85,12 @@ impl Near {
 
     /// Whether the results are as near to the truth as roundings put the operations one by one.
     pub(super) fn is_right(&self) -> bool {
-        let fits = |[got, one]: &[Error; 2]| got.largest <= one.largest * AS_NEAR && got.mean <= one.mean * AS_NEAR;
+        let fits = |[got, one]: &[Error; 2]| got.largest <= one.largest * MAX_ERROR_RATIO && got.mean <= one.mean * MAX_ERROR_RATIO;
         self.0.as_ref().is_ok_and(fits)
     }
 }
 
-impl fmt::Display for Near {
+impl fmt::Display for Accuracy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Ok([got, one]) => write!(f, "off the truth by {got}; the operations one by one by {one}"),

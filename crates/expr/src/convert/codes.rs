@@ -52,11 +52,11 @@ fn small_integer(value: f32, low: f32, high: f32) -> i32 {
 /// The nearest 32-bit whole number, saturated, 0 for NaN. Language casts would do, but do not vectorise.
 #[inline(always)]
 fn integer(value: f32) -> i32 {
-    const WHOLE: f32 = 8_388_608.0;
+    const TWO_POW_23: f32 = 8_388_608.0;
     let (bits, magnitude) = (value.to_bits(), value.abs());
-    let small = (magnitude + WHOLE).to_bits().wrapping_sub(WHOLE.to_bits());
+    let small = (magnitude + TWO_POW_23).to_bits().wrapping_sub(TWO_POW_23.to_bits());
     let large = (bits & 0x007f_ffff | 0x0080_0000).wrapping_shl((bits >> 23 & 0xff).wrapping_sub(150));
-    let number = if magnitude < WHOLE { small } else { large };
+    let number = if magnitude < TWO_POW_23 { small } else { large };
     let number = if magnitude < 2_147_483_648.0 { number } else { i32::MAX as u32 };
     let number = if value.is_nan() { 0 } else { number };
     if value <= -2_147_483_648.0 {

@@ -29,10 +29,10 @@ const fn of(number: usize) -> DataType {
 pub fn load<const T: usize>(bytes: &[u8], out: &mut [f32]) {
     match const { of(T) }.bits() {
         4 => load_nibbles::<T>(bytes, out),
-        8 => load_whole::<T, 1>(bytes, out, |b| u64::from(b[0])),
-        16 => load_whole::<T, 2>(bytes, out, |b| u64::from(u16::from_le_bytes(b))),
-        32 => load_whole::<T, 4>(bytes, out, |b| u64::from(u32::from_le_bytes(b))),
-        _ => load_whole::<T, 8>(bytes, out, u64::from_le_bytes),
+        8 => load_bytes::<T, 1>(bytes, out, |b| u64::from(b[0])),
+        16 => load_bytes::<T, 2>(bytes, out, |b| u64::from(u16::from_le_bytes(b))),
+        32 => load_bytes::<T, 4>(bytes, out, |b| u64::from(u32::from_le_bytes(b))),
+        _ => load_bytes::<T, 8>(bytes, out, u64::from_le_bytes),
     }
 }
 
@@ -44,10 +44,10 @@ pub fn load<const T: usize>(bytes: &[u8], out: &mut [f32]) {
 pub fn store<const T: usize>(values: &[f32], out: &mut [u8]) {
     match const { of(T) }.bits() {
         4 => store_nibbles::<T>(values, out),
-        8 => store_whole::<T, 1>(values, out, |c| [c as u8]),
-        16 => store_whole::<T, 2>(values, out, |c| (c as u16).to_le_bytes()),
-        32 => store_whole::<T, 4>(values, out, |c| (c as u32).to_le_bytes()),
-        _ => store_whole::<T, 8>(values, out, u64::to_le_bytes),
+        8 => store_bytes::<T, 1>(values, out, |c| [c as u8]),
+        16 => store_bytes::<T, 2>(values, out, |c| (c as u16).to_le_bytes()),
+        32 => store_bytes::<T, 4>(values, out, |c| (c as u32).to_le_bytes()),
+        _ => store_bytes::<T, 8>(values, out, u64::to_le_bytes),
     }
 }
 
@@ -58,7 +58,7 @@ pub fn bf16_pair(low: f32, high: f32) -> u32 {
 }
 
 #[inline(always)]
-fn load_whole<const T: usize, const N: usize>(bytes: &[u8], out: &mut [f32], bits: impl Fn([u8; N]) -> u64) {
+fn load_bytes<const T: usize, const N: usize>(bytes: &[u8], out: &mut [f32], bits: impl Fn([u8; N]) -> u64) {
     let (elements, _) = bytes[..out.len() * N].as_chunks::<N>();
     for (x, b) in out.iter_mut().zip(elements) {
         *x = decode(const { of(T) }, bits(*b));
@@ -66,7 +66,7 @@ fn load_whole<const T: usize, const N: usize>(bytes: &[u8], out: &mut [f32], bit
 }
 
 #[inline(always)]
-fn store_whole<const T: usize, const N: usize>(values: &[f32], out: &mut [u8], bytes: impl Fn(u64) -> [u8; N]) {
+fn store_bytes<const T: usize, const N: usize>(values: &[f32], out: &mut [u8], bytes: impl Fn(u64) -> [u8; N]) {
     let (elements, _) = out[..values.len() * N].as_chunks_mut::<N>();
     for (b, x) in elements.iter_mut().zip(values) {
         *b = bytes(encode(const { of(T) }, *x));

@@ -34,10 +34,10 @@ impl<const FMA: bool> Lane<FMA> {
 /// To the nearest whole number, ties to even: from 2^23 on all numbers are whole.
 #[inline(always)]
 pub(crate) fn round(x: f32) -> f32 {
-    const WHOLE: f32 = 8_388_608.0;
+    const TWO_POW_23: f32 = 8_388_608.0;
     let a = x.abs();
-    let r = ((a + WHOLE) - WHOLE).copysign(x);
-    if a < WHOLE { r } else { x }
+    let r = ((a + TWO_POW_23) - TWO_POW_23).copysign(x);
+    if a < TWO_POW_23 { r } else { x }
 }
 
 impl<const FMA: bool> Num for Lane<FMA> {

@@ -42,8 +42,8 @@ fn exp2<const FMA: bool>(y: f64) -> f64 {
 /// As [`f64::powf`] rounded to `f32`.
 #[inline(always)]
 pub(super) fn powf<const FMA: bool>(x: f32, p: f64) -> f32 {
-    let whole = p.trunc() == p;
-    let odd = whole && p.abs() < 9e15 && (p as i64) & 1 == 1;
+    let is_integer = p.trunc() == p;
+    let odd = is_integer && p.abs() < 9e15 && (p as i64) & 1 == 1;
     if p == 0.0 {
         return 1.0;
     }
@@ -54,7 +54,7 @@ pub(super) fn powf<const FMA: bool>(x: f32, p: f64) -> f32 {
     let power = if a == f64::INFINITY { at_infinity } else { power };
     // For an infinite exponent the logarithm of 1 says nothing.
     let power = if a == 1.0 { 1.0 } else { power } as f32;
-    let negative = if !whole && x != 0.0 && x != f32::NEG_INFINITY {
+    let negative = if !is_integer && x != 0.0 && x != f32::NEG_INFINITY {
         f32::NAN
     } else if odd {
         -power

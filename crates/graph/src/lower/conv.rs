@@ -4,7 +4,7 @@
 use super::fold::Post;
 use super::state::channels_first;
 use super::{Lowering, Value, window};
-use crate::infer::{slides, weights_order};
+use crate::infer::{weights_order, window_dims};
 use crate::{AttrId, Error};
 use oxidnn_spec::op::{Conv, ConvAlg, Deconv, Prop};
 use oxidnn_spec::{Arg, DataType, Op, Tensor};
@@ -43,8 +43,8 @@ impl Operands {
         let kernel = w.len().checked_sub(s.len()).map_or(&[][..], |first| &w[first..]);
         // Automatic padding is that of the operation's own direction.
         let transposed = matches!(l.op.kind, crate::OpKind::ConvTranspose);
-        let slides = slides(l.op, if transposed { narrow } else { wide }, kernel, transposed)?;
-        let window = window(&slides, wide, narrow)?;
+        let window_dims = window_dims(l.op, if transposed { narrow } else { wide }, kernel, transposed)?;
+        let window = window(&window_dims, wide, narrow)?;
         let open = Tensor::any(*w, self.weights.dtype());
         let tensors = [self.src.tensor.clone(), open, self.dst.tensor.clone()];
         let bias = self.bias.as_ref().map(|b| b.tensor.clone());
@@ -106,7 +106,7 @@ fn forward_pass(l: &mut Lowering<'_>, deconvolution: bool) -> Result<(), Error> 
 /// then the next pixel. The copy costs a tenth of reading them channel by channel. It is not made if a better row takes the operands in
 /// their layout.
 fn pixel_by_pixel(l: &mut Lowering<'_>, operands: &Operands, deconvolution: bool) -> Result<(), Error> {
-    let (mark, given) = (l.mark(), l.folded.clone());
+    let (checkpoint, given) = (l.checkpoint(), l.folded.clone());
     let (mut posts, mut copied) = (std::mem::take(&mut l.folded.posts), false);
     for post in &mut posts {
         let Post::Binary(_, value) = post else { continue };
@@ -124,7 +124,7 @@ fn pixel_by_pixel(l: &mut Lowering<'_>, operands: &Operands, deconvolution: bool
     let there = operands.row(l, deconvolution)?;
     let moved = std::mem::replace(&mut l.folded, given);
     if operands.row(l, deconvolution)? < there {
-        l.reset(&mark);
+        l.rollback(&checkpoint);
     } else {
         l.folded = moved;
     }

@@ -1,4 +1,4 @@
-//! Operations behind another one that its problem can compute: post-ops, a bias, a conversion, another order of its elements.
+//! Folding: the operations after another one that its problem can compute: post-ops, a bias, a conversion, another order of its elements.
 //!
 //! Behind an operation comes a chain of [`Link`]s: operations that read only the output of the one before and operands that exist already.
 //! As many links as a kernel takes are folded into the operation's problem; the others are lowered by themselves. The engine's rows are
@@ -47,7 +47,7 @@ pub(crate) struct Folded {
 }
 
 impl Folded {
-    /// Takes out the linear function that the operations behind the main one begin with, if there is one.
+    /// Takes out the linear function that the operations after the main one begin with, if there is one.
     pub(super) fn leading(&mut self) -> Option<[f32; 2]> {
         self.posts = simplified(std::mem::take(&mut self.posts));
         let Some(Post::Eltwise(EltwiseAlg::Linear, linear)) = self.posts.first() else { return None };
@@ -184,7 +184,7 @@ fn takes(kind: OpKind) -> Option<Takes> {
     })
 }
 
-/// An operation behind another, by its place among all.
+/// An operation after another, by its place among all.
 #[derive(Clone, Copy, Debug)]
 enum Link {
     /// A function of each element.
@@ -261,7 +261,7 @@ fn waits_behind(ops: &[Op], done: &[bool], first: usize) -> bool {
     let mut last = first;
     for _ in 0..MOST {
         let Some(lt) = ops[last].outputs.first() else { return false };
-        let [(i, port)] = readers(ops, lt.id)[..] else { return false };
+        let [(i, port)] = consumers(ops, lt.id)[..] else { return false };
         let op = &ops[i];
         let binary = matches!(op.kind, Add | Divide | Maximum | Minimum | Multiply | Subtract);
         if !binary && !elementwise::is_function(op.kind) && !matches!(op.kind, BiasAdd | BatchNormInference | TypeCast) {
@@ -303,7 +303,7 @@ pub(super) fn all(l: &mut Lowering<'_>) -> Result<(), Error> {
 
 /// Lowers an operation with as many of the links as a kernel takes; returns these.
 fn best<'c>(l: &mut Lowering<'_>, op: &Op, links: &'c [Link]) -> Result<&'c [Link], Error> {
-    let mark = l.mark();
+    let checkpoint = l.checkpoint();
     let rule = super::rule(op.kind).ok_or_else(|| Error::Unimplemented(format!("{} computes nothing", op.kind.name())))?;
     let scaled = op.inputs.iter().any(|lt| l.values.get(&lt.id).is_some_and(|v| v.scaled.is_some()));
     let mut why = None;
@@ -324,7 +324,7 @@ fn best<'c>(l: &mut Lowering<'_>, op: &Op, links: &'c [Link]) -> Result<&'c [Lin
                     return Ok(taken);
                 }
                 Err(e) => {
-                    l.reset(&mark);
+                    l.rollback(&checkpoint);
                     (l.folded, l.factor) = (Folded::default(), None);
                     if count == 0 && !quantised {
                         return Err(e);
@@ -350,14 +350,14 @@ fn note(l: &mut Lowering<'_>, op: &Op, taken: &[Link], why: Option<Error>) {
 }
 
 /// The operations that read a tensor, each with the index of its input. An operation that uses only its sizes does not read it.
-pub(super) fn readers(ops: &[Op], id: usize) -> Vec<(usize, usize)> {
+pub(super) fn consumers(ops: &[Op], id: usize) -> Vec<(usize, usize)> {
     let of = |(i, op): (usize, &Op)| -> Vec<(usize, usize)> {
         (0..op.inputs.len()).filter(|&p| op.inputs[p].id == id && op.kind != OpKind::GenIndex).map(|p| (i, p)).collect()
     };
     ops.iter().enumerate().flat_map(of).collect()
 }
 
-/// The links behind operation `first`.
+/// The links after operation `first`.
 fn chain(l: &Lowering<'_>, first: usize) -> Vec<Link> {
     let (ops, mut links) = (l.ops, Vec::new());
     let Some(takes) = takes(ops[first].kind) else { return links };
@@ -372,19 +372,19 @@ fn chain(l: &Lowering<'_>, first: usize) -> Vec<Link> {
 
 fn next(l: &Lowering<'_>, anchor: &Op, takes: Takes, links: &[Link], lt: &LogicalTensor) -> Option<Link> {
     let ops = l.ops;
-    let readers = readers(ops, lt.id);
+    let consumers = consumers(ops, lt.id);
     let moved = links.iter().any(|l| matches!(l, Link::Moved(_)));
     if links.iter().any(|l| matches!(l, Link::Quantise(_))) {
         return None;
     }
-    if let [(a, _), (b, _)] = readers[..] {
+    if let [(a, _), (b, _)] = consumers[..] {
         let (s, m) = if ops[a].kind == OpKind::Sigmoid { (a, b) } else { (b, a) };
         let through = |op: &Op| op.kind == OpKind::Multiply && op.inputs.iter().any(|i| i.id == ops[s].outputs[0].id);
         let swish = ops[s].kind == OpKind::Sigmoid && through(&ops[m]) && !l.leaves(ops[s].outputs[0].id);
-        let only = swish && self::readers(ops, ops[s].outputs[0].id).len() == 1;
+        let only = swish && self::consumers(ops, ops[s].outputs[0].id).len() == 1;
         return (only && takes.eltwise && !moved).then_some(Link::Swish(s, m));
     }
-    let [(i, port)] = readers[..] else { return None };
+    let [(i, port)] = consumers[..] else { return None };
     let op = &ops[i];
     let there = |p: usize| l.values.contains_key(&op.inputs[p].id);
     let others = (0..op.inputs.len()).filter(|&p| p != port).all(there);
@@ -422,7 +422,7 @@ fn folded(l: &mut Lowering<'_>, anchor: &Op, links: &[Link]) -> Result<Folded, E
     let ops = l.ops;
     let written = ops[last.last()].outputs[0];
     let dims = anchor.outputs[0].known_dims().unwrap_or_default();
-    let mut dst = l.room(&written)?;
+    let mut dst = l.buffer(&written)?;
     for link in links.iter().rev() {
         if let Link::Moved(i) = *link {
             dst = before(&ops[i], &dst)?;
@@ -603,6 +603,6 @@ pub(super) fn dropped(l: &mut Lowering<'_>, op: &Op) -> Result<Dropped, Error> {
         if on_host { Ok(value) } else { value.reshaped(&[1]) }
     };
     let numbers = [number(1)?, number(2)?, number(3)?];
-    let mask = op.outputs.get(1).map(|lt| l.room(lt)).transpose()?;
+    let mask = op.outputs.get(1).map(|lt| l.buffer(lt)).transpose()?;
     Ok(Dropped { numbers, mask, on_host })
 }

@@ -1,7 +1,7 @@
 //! From a list of operations with known tensors to a program: which problems, over which views of the operands.
 //!
 //! Each kind of operation has one function that lowers it, alone or with the operations folded into it: a [`state::Lowering`] gives it its
-//! operands as [`value::Value`]s, and adds to its main problem the post-ops, scales and conversions that [`fold`] found behind it.
+//! operands as [`value::Value`]s, and adds to its main problem the post-ops, scales and conversions that [`fold`] found after it.
 
 mod attention;
 mod conv;
@@ -16,7 +16,7 @@ mod state;
 mod value;
 
 use crate::graph::Numerics;
-use crate::infer::Slide;
+use crate::infer::WindowDim;
 use crate::program::Program;
 use crate::{AttrId, Error, LogicalTensor, Op, OpKind, constants};
 use oxidnn_runtime::Engine;
@@ -142,22 +142,22 @@ pub(crate) fn lower(ops: &[Op], ports: [&[LogicalTensor]; 2], engine: &Engine, n
 }
 
 /// The window that slides over `wide` and gives `narrow`: the padding after follows from these sizes.
-fn window(slides: &[Slide], wide: &[i64], narrow: &[i64]) -> Result<Window, Error> {
-    if wide.len() != slides.len() || narrow.len() != slides.len() {
-        return Err(Error::shape("spatial sizes", format_args!("{wide:?} and {narrow:?}"), format_args!("{} of each", slides.len())));
+fn window(window_dims: &[WindowDim], wide: &[i64], narrow: &[i64]) -> Result<Window, Error> {
+    if wide.len() != window_dims.len() || narrow.len() != window_dims.len() {
+        return Err(Error::shape("spatial sizes", format_args!("{wide:?} and {narrow:?}"), format_args!("{} of each", window_dims.len())));
     }
     let after = |i: usize| {
-        let s = &slides[i];
+        let s = &window_dims[i];
         let begin = (narrow[i] - 1).checked_mul(s.stride)?;
         begin.checked_add(s.span)?.checked_sub(wide[i])?.checked_sub(s.before)
     };
-    let padding = (0..slides.len()).map(after).collect::<Option<Vec<i64>>>();
-    let padding = padding.ok_or_else(|| Error::shape("window", format_args!("{slides:?}"), "sizes that 64 bits hold"))?;
-    let list = |f: &dyn Fn(usize) -> i64| Dims::from_fn(slides.len(), f);
+    let padding = (0..window_dims.len()).map(after).collect::<Option<Vec<i64>>>();
+    let padding = padding.ok_or_else(|| Error::shape("window", format_args!("{window_dims:?}"), "sizes that 64 bits hold"))?;
+    let list = |f: &dyn Fn(usize) -> i64| Dims::from_fn(window_dims.len(), f);
     Ok(Window {
-        strides: list(&|i| slides[i].stride),
-        dilations: list(&|i| slides[i].dilation - 1),
-        padding_l: list(&|i| slides[i].before),
+        strides: list(&|i| window_dims[i].stride),
+        dilations: list(&|i| window_dims[i].dilation - 1),
+        padding_l: list(&|i| window_dims[i].before),
         padding_r: list(&|i| padding[i]),
     })
 }

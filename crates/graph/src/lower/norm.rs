@@ -68,7 +68,7 @@ pub(super) fn shifted(l: &mut Lowering<'_>, bias: Option<Value>, [factor, summan
     Ok(to)
 }
 
-/// A linear function behind products of bytes, as part of the source's scale and of the bias, if these are constant.
+/// A linear function after products of bytes, as part of the source's scale and of the bias, if these are constant.
 pub(super) fn by_source(l: &mut Lowering<'_>, src: &mut Value, bias: &mut Option<Value>) -> Result<(), Error> {
     let Some((scaled, common)) = src.scaled.as_ref().and_then(|s| Some((s.clone(), s.common?))) else { return Ok(()) };
     if !l.quantised || !l.keeps || l.folded.norm.is_some() || bias.as_ref().is_some_and(|b| !b.constant || b.dtype() != DataType::F32) {
@@ -96,8 +96,8 @@ pub(super) fn batch_training(l: &mut Lowering<'_>) -> Result<(), Error> {
     let channels = [src.size(1)?];
     let (gamma, beta) = (l.optional(3)?.map(|_| parameter(l, 3)).transpose()?, l.optional(4)?.map(|_| parameter(l, 4)).transpose()?);
     let outputs = [l.output(3)?, l.output(4)?];
-    let mean = l.receiving(&outputs[0], &channels, DataType::F32)?;
-    let variance = l.receiving(&outputs[1], &channels, DataType::F32)?;
+    let mean = l.output_or_temporary(&outputs[0], &channels, DataType::F32)?;
+    let variance = l.output_or_temporary(&outputs[1], &channels, DataType::F32)?;
     let flags = NormFlags { use_scale: gamma.is_some(), use_shift: beta.is_some(), ..NormFlags::default() };
     let problem = BatchNorm::forward(Prop::ForwardTraining, flags, epsilon(l), src.tensor.clone(), dst.tensor.clone());
     let problem = BatchNorm { mean: Some(mean.tensor.clone()), variance: Some(variance.tensor.clone()), ..problem };
@@ -115,26 +115,26 @@ pub(super) fn batch_training(l: &mut Lowering<'_>) -> Result<(), Error> {
         };
         l.step(problem, &[(Arg::multiple_src(0), &old), (Arg::multiple_src(1), new), (Arg::DST, &running)])?;
     }
-    l.deliver(&mean, &outputs[0])?;
-    l.deliver(&variance, &outputs[1])
+    l.copy_out(&mean, &outputs[0])?;
+    l.copy_out(&variance, &outputs[1])
 }
 
 /// The results of a backward pass, and their destinations.
 struct Gradients {
     outputs: Vec<Value>,
-    received: Vec<Value>,
+    temporaries: Vec<Value>,
 }
 
 impl Gradients {
     /// The gradients of scale and shift, where they are asked for.
     fn of_parameters(l: &mut Lowering<'_>, dims: &[i64], dtype: DataType) -> Result<Gradients, Error> {
         let outputs = (1..l.op.outputs.len()).map(|i| l.output(i)).collect::<Result<Vec<_>, _>>()?;
-        let received = outputs.iter().map(|o| l.receiving(o, dims, dtype)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Gradients { outputs, received })
+        let temporaries = outputs.iter().map(|o| l.output_or_temporary(o, dims, dtype)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Gradients { outputs, temporaries })
     }
 
-    fn deliver(&self, l: &mut Lowering<'_>) -> Result<(), Error> {
-        self.received.iter().zip(&self.outputs).try_for_each(|(r, o)| l.deliver(r, o))
+    fn copy_out(&self, l: &mut Lowering<'_>) -> Result<(), Error> {
+        self.temporaries.iter().zip(&self.outputs).try_for_each(|(r, o)| l.copy_out(r, o))
     }
 }
 
@@ -145,7 +145,7 @@ pub(super) fn batch_backward(l: &mut Lowering<'_>) -> Result<(), Error> {
     let gamma = l.optional(4)?.map(|_| parameter(l, 4)).transpose()?;
     let channels = [src.size(1)?];
     let gradients = Gradients::of_parameters(l, &channels, DataType::F32)?;
-    let both = gradients.received.len() == 2;
+    let both = gradients.temporaries.len() == 2;
     let flags = NormFlags { use_scale: gamma.is_some() || both, use_shift: both, ..NormFlags::default() };
     // A scale that is not given is 1.
     let gamma = match gamma {
@@ -159,10 +159,10 @@ pub(super) fn batch_backward(l: &mut Lowering<'_>) -> Result<(), Error> {
     args.push((Arg::DIFF_SRC, &diff_src));
     args.extend(gamma.as_ref().map(|g| (Arg::SCALE, g)));
     if both {
-        args.extend([(Arg::DIFF_SCALE, &gradients.received[0]), (Arg::DIFF_SHIFT, &gradients.received[1])]);
+        args.extend([(Arg::DIFF_SCALE, &gradients.temporaries[0]), (Arg::DIFF_SHIFT, &gradients.temporaries[1])]);
     }
     l.step(problem, &args)?;
-    gradients.deliver(l)
+    gradients.copy_out(l)
 }
 
 /// Normalised rows in the primitive's form: 2 to 5 dimensions, of which the last is normalised.
@@ -206,29 +206,29 @@ fn layer_pass(l: &mut Lowering<'_>, rms: bool) -> Result<(), Error> {
     let src = l.input(0)?;
     let src = l.reshaped(&src, &rows.data)?;
     let output = l.output(0)?;
-    let dst = l.receiving(&output, &rows.data, output.dtype())?;
+    let dst = l.output_or_temporary(&output, &rows.data, output.dtype())?;
     l.folded.view(|v| rows.operand(v, output.dims()))?;
     let learnt = |l: &mut Lowering<'_>, i: usize| l.optional(i)?.map(|v| l.reshaped(&v, &[rows.row])).transpose();
     let (gamma, beta) = (learnt(l, 1)?, learnt(l, 2)?);
     let statistics = (1..l.op.outputs.len()).map(|i| l.output(i)).collect::<Result<Vec<_>, _>>()?;
-    let kept = statistics.iter().map(|s| l.receiving(s, &rows.stats, DataType::F32)).collect::<Result<Vec<_>, _>>()?;
+    let saved = statistics.iter().map(|s| l.output_or_temporary(s, &rows.stats, DataType::F32)).collect::<Result<Vec<_>, _>>()?;
     let flags = NormFlags { use_scale: gamma.is_some(), use_shift: beta.is_some(), rms, ..NormFlags::default() };
-    let prop = if kept.is_empty() { Prop::ForwardInference } else { Prop::ForwardTraining };
+    let prop = if saved.is_empty() { Prop::ForwardInference } else { Prop::ForwardTraining };
     let tensor = |v: &Option<Value>| v.as_ref().map(|v| v.tensor.clone());
     let problem = LayerNorm {
         scale: tensor(&gamma),
         shift: tensor(&beta),
-        mean: tensor(&kept.first().cloned()),
-        variance: tensor(&kept.get(1).cloned()),
+        mean: tensor(&saved.first().cloned()),
+        variance: tensor(&saved.get(1).cloned()),
         ..LayerNorm::forward(prop, flags, epsilon(l), src.tensor.clone(), dst.tensor.clone())
     };
     let mut args = vec![(Arg::SRC, &src), (Arg::DST, &dst)];
     args.extend(gamma.as_ref().map(|g| (Arg::SCALE, g)));
     args.extend(beta.as_ref().map(|b| (Arg::SHIFT, b)));
-    args.extend([Arg::MEAN, Arg::VARIANCE].into_iter().zip(&kept));
+    args.extend([Arg::MEAN, Arg::VARIANCE].into_iter().zip(&saved));
     l.main(problem, &args)?;
-    l.deliver(&dst, &output)?;
-    kept.iter().zip(&statistics).try_for_each(|(k, s)| l.deliver(k, s))
+    l.copy_out(&dst, &output)?;
+    saved.iter().zip(&statistics).try_for_each(|(k, s)| l.copy_out(k, s))
 }
 
 pub(super) fn layer(l: &mut Lowering<'_>) -> Result<(), Error> {
@@ -244,7 +244,7 @@ pub(super) fn layer_backward(l: &mut Lowering<'_>) -> Result<(), Error> {
     let (src, diff_dst) = (l.input(0)?, l.input(1)?);
     let (src, diff_dst) = (l.reshaped(&src, &rows.data)?, l.reshaped(&diff_dst, &rows.data)?);
     let output = l.output(0)?;
-    let diff_src = l.receiving(&output, &rows.data, output.dtype())?;
+    let diff_src = l.output_or_temporary(&output, &rows.data, output.dtype())?;
     let statistic = |l: &mut Lowering<'_>, i: usize| -> Result<Value, Error> {
         let value = parameter(l, i)?;
         l.reshaped(&value, &rows.stats)
@@ -253,7 +253,7 @@ pub(super) fn layer_backward(l: &mut Lowering<'_>) -> Result<(), Error> {
     let gamma = l.optional(4)?.map(|v| l.reshaped(&v, &[rows.row])).transpose()?;
     let dtype = gamma.as_ref().map_or(DataType::F32, Value::dtype);
     let gradients = Gradients::of_parameters(l, &[rows.row], dtype)?;
-    let both = gradients.received.len() == 2;
+    let both = gradients.temporaries.len() == 2;
     let flags = NormFlags { use_scale: gamma.is_some() || both, use_shift: both, ..NormFlags::default() };
     let gamma = match gamma {
         None if flags.use_scale => Some(l.numbers(Tensor::plain([rows.row], dtype)?, |_| 1.0)?),
@@ -271,11 +271,11 @@ pub(super) fn layer_backward(l: &mut Lowering<'_>) -> Result<(), Error> {
     args.push((Arg::DIFF_SRC, &diff_src));
     args.extend(gamma.as_ref().map(|g| (Arg::SCALE, g)));
     if both {
-        args.extend([(Arg::DIFF_SCALE, &gradients.received[0]), (Arg::DIFF_SHIFT, &gradients.received[1])]);
+        args.extend([(Arg::DIFF_SCALE, &gradients.temporaries[0]), (Arg::DIFF_SHIFT, &gradients.temporaries[1])]);
     }
     l.step(problem, &args)?;
-    l.deliver(&diff_src, &output)?;
-    gradients.deliver(l)
+    l.copy_out(&diff_src, &output)?;
+    gradients.copy_out(l)
 }
 
 pub(super) fn group(l: &mut Lowering<'_>) -> Result<(), Error> {
@@ -286,18 +286,18 @@ pub(super) fn group(l: &mut Lowering<'_>) -> Result<(), Error> {
     let (gamma, beta) = if affine { (Some(parameter(l, 1)?), Some(parameter(l, 2)?)) } else { (None, None) };
     let statistics = (1..l.op.outputs.len()).map(|i| l.output(i)).collect::<Result<Vec<_>, _>>()?;
     let stats = [src.size(0)?, groups];
-    let kept = statistics.iter().map(|s| l.receiving(s, &stats, DataType::F32)).collect::<Result<Vec<_>, _>>()?;
+    let saved = statistics.iter().map(|s| l.output_or_temporary(s, &stats, DataType::F32)).collect::<Result<Vec<_>, _>>()?;
     let flags = NormFlags { use_scale: affine, use_shift: affine, ..NormFlags::default() };
-    let prop = if kept.is_empty() { Prop::ForwardInference } else { Prop::ForwardTraining };
+    let prop = if saved.is_empty() { Prop::ForwardInference } else { Prop::ForwardTraining };
     let problem = GroupNorm {
-        mean: kept.first().map(|v| v.tensor.clone()),
-        variance: kept.get(1).map(|v| v.tensor.clone()),
+        mean: saved.first().map(|v| v.tensor.clone()),
+        variance: saved.get(1).map(|v| v.tensor.clone()),
         ..GroupNorm::forward(prop, flags, epsilon(l), src.tensor.clone(), dst.tensor.clone()).groups(groups)
     };
     let mut args = vec![(Arg::SRC, &src), (Arg::DST, &dst)];
     args.extend(gamma.as_ref().map(|g| (Arg::SCALE, g)));
     args.extend(beta.as_ref().map(|b| (Arg::SHIFT, b)));
-    args.extend([Arg::MEAN, Arg::VARIANCE].into_iter().zip(&kept));
+    args.extend([Arg::MEAN, Arg::VARIANCE].into_iter().zip(&saved));
     l.main(problem, &args)?;
-    kept.iter().zip(&statistics).try_for_each(|(k, s)| l.deliver(k, s))
+    saved.iter().zip(&statistics).try_for_each(|(k, s)| l.copy_out(k, s))
 }

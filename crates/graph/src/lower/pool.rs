@@ -3,7 +3,7 @@
 use super::fold::Post;
 use super::state::channels_first;
 use super::{Lowering, Value, window};
-use crate::infer::slides;
+use crate::infer::window_dims;
 use crate::{AttrId, Error, OpKind};
 use oxidnn_spec::op::{EltwiseAlg, Pool, PoolAlg, Prop, Resampling, ResamplingAlg};
 use oxidnn_spec::{Arg, Dims, Problem, Tensor};
@@ -19,7 +19,7 @@ fn algorithm(l: &Lowering<'_>) -> PoolAlg {
 /// The pooling between these tensors; the padding after follows from their sizes.
 fn pool(l: &Lowering<'_>, prop: Prop, src: &Value, dst: &Value) -> Result<Pool, Error> {
     let (wide, kernel) = (src.spatial()?, l.op.s64s(AttrId::Kernel));
-    let window = window(&slides(l.op, wide, kernel, false)?, wide, dst.spatial()?)?;
+    let window = window(&window_dims(l.op, wide, kernel, false)?, wide, dst.spatial()?)?;
     let kernel = Dims::new(kernel).unwrap_or_default();
     Ok(Pool::new(prop, algorithm(l), [src.tensor.clone(), dst.tensor.clone()], kernel, window))
 }

@@ -90,7 +90,7 @@ fn statistics(l: &mut Lowering<'_>, src: &Value, axis: usize) -> Result<(), Erro
     combine(l, BinaryAlg::Mul, [&total, &finite], &out, Vec::new())
 }
 
-/// `dst = alg(a, b)` and the links behind it.
+/// `dst = alg(a, b)` and the links after it.
 fn combine(l: &mut Lowering<'_>, alg: BinaryAlg, [a, b]: [&Value; 2], dst: &Value, post_ops: Vec<PostOp>) -> Result<(), Error> {
     let attr = Attr { post_ops, ..l.attr.clone() };
     let problem = Binary { alg, src0: a.tensor.clone(), src1: b.tensor.clone(), src2: None, dst: dst.tensor.clone() };
@@ -107,7 +107,7 @@ fn along(l: &mut Lowering<'_>, alg: ReductionAlg, src: &Value, dst: &Value, then
     l.step(problem, &[(Arg::SRC, src), (Arg::DST, dst)])
 }
 
-/// A reduction with its parameters `p` and `eps`, and the links behind it.
+/// A reduction with its parameters `p` and `eps`, and the links after it.
 fn fold(l: &mut Lowering<'_>, alg: ReductionAlg, [p, eps]: [f32; 2], src: &Value, dst: &Value, post_ops: Vec<PostOp>) -> Result<(), Error> {
     let attr = Attr { post_ops, ..l.attr.clone() };
     let problem = Reduction { alg, src: src.tensor.clone(), dst: dst.tensor.clone(), p: Real::new(p), eps: Real::new(eps) };

@@ -60,8 +60,8 @@ pub(crate) struct Goal {
 }
 
 /// A state to come back to.
-pub(super) struct Mark {
-    program: crate::program::Mark,
+pub(super) struct Checkpoint {
+    program: crate::program::Checkpoint,
     values: HashMap<usize, Value>,
 }
 
@@ -111,13 +111,13 @@ impl<'a> Lowering<'a> {
         (self.program, self.notes)
     }
 
-    pub(super) fn mark(&self) -> Mark {
-        Mark { program: self.program.mark(), values: self.values.clone() }
+    pub(super) fn checkpoint(&self) -> Checkpoint {
+        Checkpoint { program: self.program.checkpoint(), values: self.values.clone() }
     }
 
-    pub(super) fn reset(&mut self, mark: &Mark) {
-        self.program.reset(mark.program);
-        self.values = mark.values.clone();
+    pub(super) fn rollback(&mut self, checkpoint: &Checkpoint) {
+        self.program.rollback(checkpoint.program);
+        self.values = checkpoint.values.clone();
     }
 
     /// The program may hold where `guard` does only.
@@ -180,11 +180,11 @@ impl<'a> Lowering<'a> {
             return Ok(dst.clone());
         }
         let lt = *self.op.outputs.get(i).ok_or_else(|| Error::InvalidOp(format!("{} has no output {i}", self.op.kind.name())))?;
-        self.room(&lt)
+        self.buffer(&lt)
     }
 
     /// Where a logical tensor is computed to.
-    pub(super) fn room(&mut self, lt: &LogicalTensor) -> Result<Value, Error> {
+    pub(super) fn buffer(&mut self, lt: &LogicalTensor) -> Result<Value, Error> {
         let value = match self.outputs.get(&lt.id) {
             Some(out) => out.clone(),
             None => self.temporary(lt.tensor()?, false),
@@ -204,7 +204,7 @@ impl<'a> Lowering<'a> {
     /// Room for an intermediate result; one that only depends on constant inputs is kept.
     pub(super) fn temporary(&mut self, tensor: Tensor, constant: bool) -> Value {
         let constant = constant || self.constant;
-        let place = self.program.room(aligned(tensor.bytes()), constant);
+        let place = self.program.buffer(aligned(tensor.bytes()), constant);
         Value::new(place, tensor, constant)
     }
 
@@ -231,9 +231,9 @@ impl<'a> Lowering<'a> {
 
     /// The index of the row that would take the main problem, among the rows of its operation; lower is better. Nothing is appended.
     pub(super) fn row(&mut self, op: impl Into<oxidnn_spec::Op>, args: &[(Arg, &Value)]) -> Result<usize, Error> {
-        let (mark, folded) = (self.mark(), self.folded.clone());
+        let (checkpoint, folded) = (self.checkpoint(), self.folded.clone());
         let asked = self.attributes(self.attr.clone(), args);
-        self.reset(&mark);
+        self.rollback(&checkpoint);
         self.folded = folded;
         Ok(PrimitiveDesc::new(self.engine, Problem::new(op.into(), asked?.0)?)?.row())
     }
@@ -358,11 +358,11 @@ impl<'a> Lowering<'a> {
                 }
                 value = other;
             }
-            lasting &= if operand.usage == Use::In { value.constant } else { matches!(value.place, Place::Kept(_)) };
+            lasting &= if operand.usage == Use::In { value.constant } else { matches!(value.place, Place::Cached(_)) };
             bindings.push(Binding { arg, place: value.place, tensor: value.tensor });
         }
         if let Some(scratchpad) = desc.scratchpad().filter(|t| !t.is_empty()) {
-            self.program.needs(aligned(scratchpad.bytes()));
+            self.program.reserve_scratchpad(aligned(scratchpad.bytes()));
             bindings.push(Binding { arg: Arg::SCRATCHPAD, place: Place::Step, tensor: scratchpad.clone() });
         }
         self.program.push(Step { primitive: desc.create()?, bindings }, lasting);
@@ -392,21 +392,21 @@ impl<'a> Lowering<'a> {
     }
 
     /// A place for an output that a primitive sees with other dimensions and another type: the output itself where it can be seen so,
-    /// else a temporary that [`Lowering::deliver`] copies.
-    pub(super) fn receiving(&mut self, output: &Value, dims: &[i64], dtype: DataType) -> Result<Value, Error> {
+    /// else a temporary that [`Lowering::copy_out`] copies.
+    pub(super) fn output_or_temporary(&mut self, output: &Value, dims: &[i64], dtype: DataType) -> Result<Value, Error> {
         match output.reshaped(dims) {
             Ok(view) if output.dtype() == dtype => Ok(view),
             _ => Ok(self.temporary(Tensor::plain(Dims::new(dims).unwrap_or_default(), dtype)?, false)),
         }
     }
 
-    /// Copies the temporary of [`Lowering::receiving`], if there is one, to the output.
-    pub(super) fn deliver(&mut self, received: &Value, output: &Value) -> Result<(), Error> {
-        if received.place == output.place {
+    /// Copies the temporary of [`Lowering::output_or_temporary`], if there is one, to the output.
+    pub(super) fn copy_out(&mut self, temporary: &Value, output: &Value) -> Result<(), Error> {
+        if temporary.place == output.place {
             return Ok(());
         }
-        let received = received.reshaped(output.dims())?;
-        self.reorder(&received, output)
+        let temporary = temporary.reshaped(output.dims())?;
+        self.reorder(&temporary, output)
     }
 }
 

@@ -51,7 +51,7 @@ impl Value {
         self.tensor.dtype
     }
 
-    /// Sizes behind batch and channels.
+    /// Sizes after batch and channels.
     pub(crate) fn spatial(&self) -> Result<&[i64], Error> {
         let dims = self.tensor.dims();
         dims.get(2..).filter(|s| !s.is_empty()).ok_or_else(|| Error::shape("data", dims, "batch, channels and spatial sizes"))

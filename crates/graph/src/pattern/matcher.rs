@@ -56,11 +56,11 @@ enum Port {
 /// The constraint on an input.
 #[derive(Clone, Debug)]
 enum Input {
-    /// It is made by an instance of a pattern that ends there.
-    Made(Pat),
+    /// It is produced by an instance of a pattern that ends there.
+    Produced(Pat),
     /// It is the remembered tensor.
     Marked(usize),
-    /// It is the same tensor wherever this is demanded under the same number.
+    /// It is the same tensor wherever this is required under the same number.
     Same(usize),
 }
 
@@ -100,12 +100,12 @@ impl Pat {
 
     /// Input `i` is made by `pat`.
     pub(crate) fn input(self, i: usize, pat: Pat) -> Pat {
-        self.node(|n| n.inputs.push((Port::Index(i), Input::Made(pat))))
+        self.node(|n| n.inputs.push((Port::Index(i), Input::Produced(pat))))
     }
 
     /// The other of two inputs is made by `pat`.
     pub(crate) fn other(self, pat: Pat) -> Pat {
-        self.node(|n| n.inputs.push((Port::Other, Input::Made(pat))))
+        self.node(|n| n.inputs.push((Port::Other, Input::Produced(pat))))
     }
 
     /// The other of two inputs is the remembered tensor.
@@ -120,7 +120,7 @@ impl Pat {
 
     /// Every input is made by `pat`.
     pub(crate) fn every(self, pat: Pat) -> Pat {
-        self.node(|n| n.inputs.push((Port::All, Input::Made(pat))))
+        self.node(|n| n.inputs.push((Port::All, Input::Produced(pat))))
     }
 
     pub(crate) fn when(self, check: fn(&Op) -> bool) -> Pat {
@@ -177,9 +177,9 @@ pub(crate) struct Field<'g> {
     /// By tensor: operation and index of the output.
     writer: HashMap<usize, (usize, usize)>,
     /// By tensor: operations and indices of their inputs.
-    readers: HashMap<usize, Vec<(usize, usize)>>,
+    consumers: HashMap<usize, Vec<(usize, usize)>>,
     /// Operations that cannot be computed.
-    barred: Vec<bool>,
+    excluded: Vec<bool>,
     /// Operations that are in an instance already.
     pub(crate) taken: Vec<bool>,
 }
@@ -187,22 +187,22 @@ pub(crate) struct Field<'g> {
 impl<'g> Field<'g> {
     pub(crate) fn new(ops: &'g [Op]) -> Field<'g> {
         let mut writer = HashMap::new();
-        let mut readers: HashMap<usize, Vec<(usize, usize)>> = HashMap::new();
+        let mut consumers: HashMap<usize, Vec<(usize, usize)>> = HashMap::new();
         for (i, op) in ops.iter().enumerate() {
             writer.extend(op.outputs.iter().enumerate().map(|(p, lt)| (lt.id, (i, p))));
-            op.inputs.iter().enumerate().for_each(|(p, lt)| readers.entry(lt.id).or_default().push((i, p)));
+            op.inputs.iter().enumerate().for_each(|(p, lt)| consumers.entry(lt.id).or_default().push((i, p)));
         }
-        let barred = ops.iter().map(|op| lower::refusal(op).is_some()).collect();
-        Field { ops, writer, readers, barred, taken: vec![false; ops.len()] }
+        let excluded = ops.iter().map(|op| lower::refusal(op).is_some()).collect();
+        Field { ops, writer, consumers, excluded, taken: vec![false; ops.len()] }
     }
 
-    pub(crate) fn readers(&self, id: usize) -> &[(usize, usize)] {
-        self.readers.get(&id).map_or(&[], Vec::as_slice)
+    pub(crate) fn consumers(&self, id: usize) -> &[(usize, usize)] {
+        self.consumers.get(&id).map_or(&[], Vec::as_slice)
     }
 
     /// Whether the operation cannot be computed.
-    pub(crate) fn is_barred(&self, i: usize) -> bool {
-        self.barred[i]
+    pub(crate) fn is_excluded(&self, i: usize) -> bool {
+        self.excluded[i]
     }
 
     pub(crate) fn writer(&self, id: usize) -> Option<(usize, usize)> {
@@ -213,38 +213,38 @@ impl<'g> Field<'g> {
     /// of it was found.
     pub(crate) fn instance(&self, pat: &Pat, start: usize) -> Result<Vec<usize>, String> {
         let mut search = Search { field: self, start, budget: BUDGET, deepest: 0, missing: String::new() };
-        let mut state = State { at: None, picked: Vec::new(), open: Vec::new(), marks: [None; MARKS], forked: false };
+        let mut state = State { at: None, matched: Vec::new(), open: Vec::new(), marks: [None; MARKS], forked: false };
         let mut found = None;
         let closed = search.along(pat, &mut state, &mut |search, state| {
             let fits = search.closed(state);
             if fits {
-                found = Some(state.picked.clone());
+                found = Some(state.matched.clone());
             }
             fits
         });
         match found.filter(|_| closed) {
-            Some(mut picked) => {
-                picked.sort_unstable();
-                Ok(picked)
+            Some(mut matched) => {
+                matched.sort_unstable();
+                Ok(matched)
             }
             None => Err(search.missing),
         }
     }
 
     /// Whether a path leaves a set of operations and comes back to it through others.
-    fn comes_back(&self, picked: &[usize]) -> bool {
+    fn comes_back(&self, matched: &[usize]) -> bool {
         let mut stack: Vec<usize> = Vec::new();
         let mut seen = vec![false; self.ops.len()];
         let next = |i: usize, stack: &mut Vec<usize>| {
-            stack.extend(self.ops[i].outputs.iter().flat_map(|lt| self.readers(lt.id)).map(|r| r.0));
+            stack.extend(self.ops[i].outputs.iter().flat_map(|lt| self.consumers(lt.id)).map(|r| r.0));
         };
-        picked.iter().for_each(|&i| next(i, &mut stack));
-        stack.retain(|i| !picked.contains(i));
+        matched.iter().for_each(|&i| next(i, &mut stack));
+        stack.retain(|i| !matched.contains(i));
         while let Some(i) = stack.pop() {
             if std::mem::replace(&mut seen[i], true) {
                 continue;
             }
-            if picked.contains(&i) {
+            if matched.contains(&i) {
                 return true;
             }
             next(i, &mut stack);
@@ -262,7 +262,7 @@ const BUDGET: usize = 50_000;
 struct State {
     /// The tensor at which the chain is.
     at: Option<usize>,
-    picked: Vec<usize>,
+    matched: Vec<usize>,
     open: Vec<usize>,
     marks: [Option<usize>; MARKS],
     /// Several operations may read the tensor here.
@@ -280,22 +280,22 @@ struct Search<'f, 'g> {
 type Then<'t, 'f, 'g> = &'t mut dyn FnMut(&mut Search<'f, 'g>, &mut State) -> bool;
 
 impl<'f, 'g> Search<'f, 'g> {
-    fn spend(&mut self) -> bool {
+    fn take_step(&mut self) -> bool {
         self.budget = self.budget.saturating_sub(1);
         self.budget > 0
     }
 
     fn miss(&mut self, state: &State, why: impl FnOnce() -> String) {
         // Of several failures at one depth the last one counts, since optional parts are tried first.
-        if state.picked.len() >= self.deepest {
-            self.deepest = state.picked.len();
+        if state.matched.len() >= self.deepest {
+            self.deepest = state.matched.len();
             self.missing = why();
         }
     }
 
-    /// Walks `pat` along the arrows, then goes on with `then`; leaves the state as it was where nothing fits.
+    /// Matches `pat` along the edges, then continues with `then`; leaves the state as it was where nothing fits.
     fn along(&mut self, pat: &Pat, state: &mut State, then: Then<'_, 'f, 'g>) -> bool {
-        if !self.spend() {
+        if !self.take_step() {
             return false;
         }
         match pat {
@@ -343,7 +343,7 @@ impl<'f, 'g> Search<'f, 'g> {
         let field = self.field;
         let candidates: Vec<(usize, usize)> = match state.at {
             None => vec![(self.start, node.port.unwrap_or(0))],
-            Some(id) => field.readers(id).to_vec(),
+            Some(id) => field.consumers(id).to_vec(),
         };
         if state.at.is_some() && !state.forked && candidates.len() > 1 {
             self.miss(state, || format!("its result is read by {} operations", candidates.len()));
@@ -358,7 +358,7 @@ impl<'f, 'g> Search<'f, 'g> {
     /// Takes operation `i`, which the chain reaches by input `port`, as `node`.
     fn enter(&mut self, node: &Node, i: usize, port: Option<usize>, state: &mut State, then: Then<'_, 'f, 'g>) -> bool {
         let op = &self.field.ops[i];
-        let free = !self.field.taken[i] && !self.field.barred[i] && !state.picked.contains(&i);
+        let free = !self.field.taken[i] && !self.field.excluded[i] && !state.matched.contains(&i);
         let fits = node.kinds.contains(&op.kind) && free;
         let by = node.port.is_none() || state.at.is_none() || node.port == port;
         if !fits || !by || node.check.is_some_and(|check| !check(op)) {
@@ -367,22 +367,22 @@ impl<'f, 'g> Search<'f, 'g> {
         }
         let Some(out) = op.outputs.get(node.output) else { return false };
         let before = state.clone();
-        state.picked.push(i);
+        state.matched.push(i);
         state.at = Some(out.id);
         state.forked = node.forks;
         if node.open {
             state.open.push(i);
         }
-        let demands = demands(node, op, port);
-        let fits = self.demanded(&demands, state, then);
+        let required_inputs = required_inputs(node, op, port);
+        let fits = self.match_inputs(&required_inputs, state, then);
         if !fits {
             *state = before;
         }
         fits
     }
 
-    fn demanded(&mut self, demands: &[(usize, &Input)], state: &mut State, then: Then<'_, 'f, 'g>) -> bool {
-        let Some((&(id, input), rest)) = demands.split_first() else { return then(self, state) };
+    fn match_inputs(&mut self, required_inputs: &[(usize, &Input)], state: &mut State, then: Then<'_, 'f, 'g>) -> bool {
+        let Some((&(id, input), rest)) = required_inputs.split_first() else { return then(self, state) };
         match input {
             Input::Marked(mark) | Input::Same(mark) => {
                 let first = matches!(input, Input::Same(_)) && state.marks[*mark].is_none();
@@ -393,14 +393,14 @@ impl<'f, 'g> Search<'f, 'g> {
                 } else {
                     self.miss(state, || format!("an input (logical tensor {id}) comes from elsewhere"));
                 }
-                fits && self.demanded(rest, state, then)
+                fits && self.match_inputs(rest, state, then)
             }
-            Input::Made(pat) => {
+            Input::Produced(pat) => {
                 let here = (state.at, state.forked);
                 self.against(pat, id, state, &mut |search, state, _| {
                     let there = (state.at, state.forked);
                     (state.at, state.forked) = here;
-                    let fits = search.demanded(rest, state, then);
+                    let fits = search.match_inputs(rest, state, then);
                     if !fits {
                         (state.at, state.forked) = there;
                     }
@@ -418,11 +418,11 @@ impl<'f, 'g> Search<'f, 'g> {
         state: &mut State,
         then: &mut dyn FnMut(&mut Search<'f, 'g>, &mut State, usize) -> bool,
     ) -> bool {
-        if !self.spend() {
+        if !self.take_step() {
             return false;
         }
         match pat {
-            Pat::One(node) => self.maker(node, id, state, then),
+            Pat::One(node) => self.producer(node, id, state, then),
             Pat::Seq(all) => self.backwards(all, id, state, then),
             Pat::Opt(pat) | Pat::Many(pat, 0, _) => self.against(pat, id, state, then) || then(self, state, id),
             Pat::Many(pat, ..) => self.against(pat, id, state, then),
@@ -453,8 +453,8 @@ impl<'f, 'g> Search<'f, 'g> {
         }
     }
 
-    /// The writer of tensor `id` as `node`. One that is in the instance already, such as a dequantisation that two convolutions read, fits too.
-    fn maker(
+    /// The producer of tensor `id` as `node`. One that is in the instance already, such as a dequantisation that two convolutions read, fits too.
+    fn producer(
         &mut self,
         node: &Node,
         id: usize,
@@ -469,14 +469,14 @@ impl<'f, 'g> Search<'f, 'g> {
         if port != node.output || node.port.is_some_and(|p| p >= op.inputs.len()) {
             return false;
         }
-        let readers = self.field.readers(id).len();
-        if readers > 1 && !node.forks && !state.picked.contains(&i) {
-            self.miss(state, || format!("what {} (operation {}) writes is read {readers} times", op.kind.name(), op.id));
+        let consumers = self.field.consumers(id).len();
+        if consumers > 1 && !node.forks && !state.matched.contains(&i) {
+            self.miss(state, || format!("what {} (operation {}) writes is read {consumers} times", op.kind.name(), op.id));
             return false;
         }
         let from: Vec<usize> = node.port.map_or_else(|| (0..op.inputs.len().min(2)).collect(), |p| vec![p]);
         let from = if from.is_empty() { vec![0] } else { from };
-        if state.picked.contains(&i) && !node.own && node.kinds.contains(&op.kind) && node.inputs.is_empty() {
+        if state.matched.contains(&i) && !node.own && node.kinds.contains(&op.kind) && node.inputs.is_empty() {
             return from.iter().any(|&p| op.inputs.get(p).is_some_and(|lt| then(self, state, lt.id)));
         }
         from.into_iter().any(|p| {
@@ -485,21 +485,21 @@ impl<'f, 'g> Search<'f, 'g> {
         })
     }
 
-    /// Whether all readers of the instance's internal outputs are in it, and no path leaves it and comes back.
+    /// Whether all consumers of the instance's internal outputs are in it, and no path leaves it and comes back.
     fn closed(&mut self, state: &State) -> bool {
-        let inside = |i: usize| state.picked.contains(&i);
-        for &i in &state.picked {
+        let inside = |i: usize| state.matched.contains(&i);
+        for &i in &state.matched {
             let op = &self.field.ops[i];
             for lt in &op.outputs {
-                let readers = self.field.readers(lt.id);
-                let own = readers.iter().any(|r| inside(r.0));
-                if own && !state.open.contains(&i) && !readers.iter().all(|r| inside(r.0)) {
+                let consumers = self.field.consumers(lt.id);
+                let own = consumers.iter().any(|r| inside(r.0));
+                if own && !state.open.contains(&i) && !consumers.iter().all(|r| inside(r.0)) {
                     self.miss(state, || format!("others read what {} (operation {}) writes", op.kind.name(), op.id));
                     return false;
                 }
             }
         }
-        let fits = state.picked.len() > 1 && !self.field.comes_back(&state.picked);
+        let fits = state.matched.len() > 1 && !self.field.comes_back(&state.matched);
         if !fits {
             self.miss(state, || "nothing follows, or what leaves comes back".into());
         }
@@ -507,8 +507,8 @@ impl<'f, 'g> Search<'f, 'g> {
     }
 }
 
-/// The demands on inputs of `op`, by tensor.
-fn demands<'n>(node: &'n Node, op: &Op, port: Option<usize>) -> Vec<(usize, &'n Input)> {
+/// The constraints on inputs of `op`, by tensor.
+fn required_inputs<'n>(node: &'n Node, op: &Op, port: Option<usize>) -> Vec<(usize, &'n Input)> {
     let mut out = Vec::new();
     for (at, input) in &node.inputs {
         let indices: Vec<usize> = match at {
@@ -516,7 +516,7 @@ fn demands<'n>(node: &'n Node, op: &Op, port: Option<usize>) -> Vec<(usize, &'n 
             Port::Other => vec![1 - port.unwrap_or(0).min(1)],
             Port::All => (0..op.inputs.len()).collect(),
         };
-        // An input that is not there is one that nobody makes.
+        // A missing input has no producer.
         out.extend(indices.into_iter().map(|i| (op.inputs.get(i).map_or(usize::MAX, |lt| lt.id), input)));
     }
     out

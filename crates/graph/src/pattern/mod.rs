@@ -60,23 +60,23 @@ impl fmt::Display for Explanation {
     }
 }
 
-/// A row with its pattern and the kinds that it may begin with.
-struct Ready {
+/// A row with its pattern built, and the kinds that it may begin with.
+struct Matcher {
     row: &'static Row,
     pat: Pat,
     first: Vec<OpKind>,
 }
 
 /// All patterns, those of higher priority first.
-fn ready() -> &'static [Ready] {
-    static READY: OnceLock<Vec<Ready>> = OnceLock::new();
-    fork::once::<Vec<Ready>>(&READY, || {
-        let mut all: Vec<Ready> = rows::ALL
+fn matchers() -> &'static [Matcher] {
+    static MATCHERS: OnceLock<Vec<Matcher>> = OnceLock::new();
+    fork::once::<Vec<Matcher>>(&MATCHERS, || {
+        let mut all: Vec<Matcher> = rows::ALL
             .iter()
             .flat_map(|rows| rows.iter())
             .map(|row| {
                 let pat = (row.pattern)();
-                Ready { row, first: pat.first(), pat }
+                Matcher { row, first: pat.first(), pat }
             })
             .collect();
         all.sort_by(|a, b| b.row.priority.total_cmp(&a.row.priority));
@@ -85,10 +85,10 @@ fn ready() -> &'static [Ready] {
 }
 
 /// An instance of a row that begins with operation `start`, or why there is none.
-fn instance(field: &Field<'_>, ready: &Ready, start: usize) -> Result<Vec<usize>, String> {
-    let found = field.instance(&ready.pat, start)?;
+fn instance(field: &Field<'_>, matcher: &Matcher, start: usize) -> Result<Vec<usize>, String> {
+    let found = field.instance(&matcher.pat, start)?;
     let ops: Vec<&Op> = found.iter().map(|&i| &field.ops[i]).collect();
-    (ready.row.refuse)(&ops).map_or(Ok(found), Err)
+    (matcher.row.refuse)(&ops).map_or(Ok(found), Err)
 }
 
 /// The groups that operations, in topological order, fall into; each operation is in one.
@@ -97,14 +97,14 @@ pub(crate) fn groups(ops: &[Op], policy: Policy) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     let order = visited(&field);
     if policy == Policy::Fusion {
-        for ready in ready() {
+        for matcher in matchers() {
             for &start in &order {
-                if field.taken[start] || !ready.first.contains(&ops[start].kind) {
+                if field.taken[start] || !matcher.first.contains(&ops[start].kind) {
                     continue;
                 }
-                if let Ok(found) = instance(&field, ready, start) {
+                if let Ok(found) = instance(&field, matcher, start) {
                     found.iter().for_each(|&i| field.taken[i] = true);
-                    groups.push(Group { ops: found, pattern: ready.row.name });
+                    groups.push(Group { ops: found, pattern: matcher.row.name });
                 }
             }
         }
@@ -129,9 +129,9 @@ fn levels(field: &Field<'_>) -> Vec<Vec<usize>> {
     let mut level = vec![0usize; field.ops.len()];
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (i, op) in field.ops.iter().enumerate() {
-        let before = op.inputs.iter().filter_map(|lt| field.writer(lt.id)).map(|w| level[w.0] + usize::from(field.is_barred(w.0)));
+        let before = op.inputs.iter().filter_map(|lt| field.writer(lt.id)).map(|w| level[w.0] + usize::from(field.is_excluded(w.0)));
         level[i] = before.max().unwrap_or(0);
-        if !field.is_barred(i) {
+        if !field.is_excluded(i) {
             groups.resize(groups.len().max(level[i] + 1), Vec::new());
             groups[level[i]].push(i);
         }
@@ -143,12 +143,12 @@ fn levels(field: &Field<'_>) -> Vec<Vec<usize>> {
 /// The order in which instances are looked for, and in which partitions and their ports are listed: from the outputs that nobody reads, the
 /// last of these first, by inputs in their order, first those that others wait for.
 fn visited(field: &Field<'_>) -> Vec<usize> {
-    let unread = |i: &usize| field.ops[*i].outputs.iter().all(|lt| field.readers(lt.id).is_empty());
+    let unread = |i: &usize| field.ops[*i].outputs.iter().all(|lt| field.consumers(lt.id).is_empty());
     let (mut order, mut seen) = (Vec::with_capacity(field.ops.len()), vec![false; field.ops.len()]);
     for root in (0..field.ops.len()).rev().filter(unread) {
         let mut stack = vec![(root, false)];
-        while let Some((i, ready)) = stack.pop() {
-            if ready {
+        while let Some((i, matchers)) = stack.pop() {
+            if matchers {
                 order.push(i);
             } else if !std::mem::replace(&mut seen[i], true) {
                 stack.push((i, true));
@@ -163,16 +163,16 @@ fn visited(field: &Field<'_>) -> Vec<usize> {
 /// Why operation `start` is in no group of a better pattern than its own, of `priority`.
 pub(crate) fn declined(ops: &[Op], start: usize, pattern: &str) -> Vec<(&'static str, f32, String)> {
     let field = Field::new(ops);
-    let own = ready().iter().find(|r| r.row.name == pattern).map_or(f32::MIN, |r| r.row.priority);
-    let better = ready().iter().filter(|r| r.row.priority > own && r.first.contains(&ops[start].kind));
-    let why = |r: &Ready| match instance(&field, r, start) {
+    let own = matchers().iter().find(|r| r.row.name == pattern).map_or(f32::MIN, |r| r.row.priority);
+    let better = matchers().iter().filter(|r| r.row.priority > own && r.first.contains(&ops[start].kind));
+    let why = |r: &Matcher| match instance(&field, r, start) {
         Ok(_) => "it shares operations with an instance that was found before".to_string(),
         Err(why) => why,
     };
     better.map(|r| (r.row.name, r.row.priority, why(r))).collect()
 }
 
-/// The groups, their operations in `order`, behind those that they read from: by their last operations.
+/// The groups, their operations in `order`, after those that they read from: by their last operations.
 fn sorted(mut groups: Vec<Group>, order: &[usize], field: &Field<'_>) -> Vec<Group> {
     let mut rank = vec![0; order.len()];
     order.iter().enumerate().for_each(|(r, &i)| rank[i] = r);
@@ -190,8 +190,8 @@ fn sorted(mut groups: Vec<Group>, order: &[usize], field: &Field<'_>) -> Vec<Gro
     for root in 0..groups.len() {
         // A group comes after those that it reads from; a group that is on the stack twice is done by then.
         let mut stack = vec![(root, false)];
-        while let Some((g, ready)) = stack.pop() {
-            if ready {
+        while let Some((g, matchers)) = stack.pop() {
+            if matchers {
                 order.push(g);
             } else if !std::mem::replace(&mut seen[g], true) {
                 stack.push((g, true));
@@ -205,5 +205,5 @@ fn sorted(mut groups: Vec<Group>, order: &[usize], field: &Field<'_>) -> Vec<Gro
 
 /// The names and priorities of all patterns.
 pub fn patterns() -> impl Iterator<Item = (&'static str, f32)> {
-    ready().iter().map(|r| (r.row.name, r.row.priority))
+    matchers().iter().map(|r| (r.row.name, r.row.priority))
 }

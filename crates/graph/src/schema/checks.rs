@@ -30,7 +30,7 @@ pub(super) fn dilations(op: &Op) -> Result<(), String> {
     })
 }
 
-/// A shape comes as the input behind `inputs` others, or as an attribute.
+/// A shape comes as the input after `inputs` others, or as an attribute.
 fn shape(op: &Op, inputs: usize, id: AttrId) -> Result<(), String> {
     ensure(op.inputs.len() > inputs || op.s64s(id) != [0; 12], || format!("neither a shape as input nor attribute {}", id.name()))
 }

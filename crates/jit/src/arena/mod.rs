@@ -2,7 +2,7 @@
 //!
 //! Memory is never writable and executable at one address. Chunks are memory files (`memfd_create`) that are mapped twice: code is written
 //! through one view and run through the other, so that installing a kernel changes no protection (that would stop every thread of the process
-//! for a moment) and kernels lie packed, each at a multiple of 64 bytes. Where such files or their execution are refused (SELinux `execmem`
+//! for a moment) and kernels are packed, each at a multiple of 64 bytes. Where such files or their execution are refused (SELinux `execmem`
 //! policies, `noexec`), every kernel gets anonymous pages of its own that are written first and made executable then. Where that is refused
 //! as well, [`CodeError::Refused`] says so, and the caller runs without generated code.
 //!
@@ -139,11 +139,11 @@ struct Chunk {
 
 #[derive(Debug)]
 enum Memory {
-    /// Space is `lost` once code was freed that children may run.
+    /// Space has leaked once code was freed that children may run.
     TwoViews {
         map: DualMap,
         free: FreeList,
-        lost: bool,
+        has_leaked: bool,
     },
     OwnPages(Anonymous),
 }
@@ -236,7 +236,7 @@ impl Shared {
         let offset = free.take(need).unwrap_or(0);
         map.write(offset, bytes);
         let address = map.address() + offset;
-        Ok((state.add(Memory::TwoViews { map, free, lost: false }, bytes.len()), address))
+        Ok((state.add(Memory::TwoViews { map, free, has_leaked: false }, bytes.len()), address))
     }
 
     fn allow(&self, state: &State, need: usize) -> Result<(), CodeError> {
@@ -262,14 +262,14 @@ impl Shared {
         state.stats.kernels -= 1;
         state.stats.code -= len;
         let keep = match &mut chunk.memory {
-            Memory::TwoViews { map, free, lost } if code.forks == fork::count() => {
+            Memory::TwoViews { map, free, has_leaked } if code.forks == fork::count() => {
                 let (offset, space) = (address - map.address(), len.next_multiple_of(ALIGN).max(ALIGN));
                 map.trap(offset, space);
                 free.give(offset, space);
-                chunk.kernels > 0 || !(spare || *lost)
+                chunk.kernels > 0 || !(spare || *has_leaked)
             }
-            Memory::TwoViews { lost, .. } => {
-                *lost = true;
+            Memory::TwoViews { has_leaked, .. } => {
+                *has_leaked = true;
                 chunk.kernels > 0
             }
             Memory::OwnPages(_) => chunk.kernels > 0,

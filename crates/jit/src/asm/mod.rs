@@ -1,7 +1,7 @@
 //! `Asm`: instructions to bytes.
 //!
 //! A thin layer over the encoder of iced-x86, which appears in no signature. The raw encoder is used (about 25 ns an instruction, a third
-//! of the time of the crate's own assembler); labels, the constants behind the code and alignment are ours. Instructions come from one
+//! of the time of the crate's own assembler); labels, the constants after the code and alignment are ours. Instructions come from one
 //! table ([`Op`]); a vector instruction is encoded as EVEX when the [`Isa`] has AVX-512 and as VEX when it has not.
 //!
 //! Mistakes (an operand that does not fit, a label that is never placed) are those of a kernel's author: they are recorded and reported
@@ -42,7 +42,7 @@ pub enum AsmError {
     Label(usize),
 }
 
-/// Code and the constants behind it, position-independent.
+/// Code and the constants after it, position-independent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Assembled {
     /// Instructions, filling up to [`ALIGN`], constants.
@@ -150,7 +150,7 @@ impl Asm {
         self.labels[label.0] = Some(self.at);
     }
 
-    /// A constant, behind the code at a multiple of `align` (a power of two up to [`ALIGN`]); equal ones are kept once.
+    /// A constant, after the code at a multiple of `align` (a power of two up to [`ALIGN`]); equal ones are kept once.
     pub fn constant(&mut self, bytes: &[u8], align: usize) -> Const {
         let align = align.clamp(1, ALIGN);
         if let Some(i) = self.constants.iter().position(|c| c.bytes == bytes) {
@@ -383,7 +383,7 @@ fn numbered(first: Register, number: u8, count: u8) -> Result<Register, String> 
 
 fn gpr(r: Gpr, bits: u32) -> Register {
     match bits {
-        // The encoder's list has the old upper halves behind the first four.
+        // The encoder's list has the old upper halves after the first four.
         8 if (r as u32) < 4 => Register::AL + r as u32,
         8 => Register::SPL + (r as u32 - 4),
         16 => Register::AX + r as u32,

@@ -14,7 +14,7 @@ pub enum Op {
     Load,
     /// `[dst] = src`.
     Store,
-    /// The same past the caches; the address is a multiple of the vector's bytes.
+    /// The same non-temporally; the address is a multiple of the vector's bytes.
     StoreStreaming,
     /// `dst = [src]` under a mask of bytes.
     LoadI8,

@@ -122,7 +122,7 @@ pub enum Mem {
         /// Bytes added.
         disp: i32,
     },
-    /// A constant that is emitted behind the code.
+    /// A constant that is emitted after the code.
     Const(Const),
 }
 

@@ -1,10 +1,10 @@
-//! Registers for virtual registers: linear scan over live ranges.
+//! Register allocation: linear scan over the live ranges of virtual registers, with spilling.
 //!
-//! A value's range goes from its first definition to its last use, and to the end of every loop that it entered alive; a value that ends in an
-//! instruction leaves its register to the instruction's result. Where registers do not suffice, the values that are used least for their length
-//! (tenfold with every loop around a use) go to the stack: their uses get values of their own that live for one instruction, and the scan is repeated.
+//! A live range goes from a value's first definition to its last use, and to the end of every loop that the value is live into; a value that ends in an
+//! instruction leaves its register to the instruction's result. Where registers do not suffice, the values with the fewest uses for their length
+//! (a use counts tenfold with every loop around it) are spilled: their uses get values of their own that live for one instruction, and the scan is repeated.
 
-use super::machine::{Arg, Args, Item, Machine, MachineInst, Masked, Place, Reg, uses};
+use super::machine::{Arg, Args, Item, Machine, MachineInst, Masked, MemOperand, Reg, uses};
 use super::{Class, IrError, Virtual};
 use crate::asm::Op;
 
@@ -20,7 +20,7 @@ pub(super) struct Registers {
 pub(super) type Assignment = Vec<Option<u8>>;
 
 #[derive(Clone, Copy, Debug)]
-struct Range {
+struct LiveRange {
     reg: Reg,
     /// Twice the number of the item; one more where it is written.
     from: usize,
@@ -28,7 +28,7 @@ struct Range {
     weight: u64,
 }
 
-impl Range {
+impl LiveRange {
     /// The cost of keeping the value on the stack, relative to the time for which that frees a register.
     fn cost(&self) -> u64 {
         self.weight.saturating_mul(1 << 16) / (self.to - self.from + 1) as u64
@@ -38,8 +38,8 @@ impl Range {
 /// Gives registers, adding loads and stores for values that do not fit.
 pub(super) fn allocate(m: &mut Machine, registers: Registers) -> Result<Assignment, IrError> {
     loop {
-        let survey = survey(m)?;
-        match scan(m, &survey, registers)? {
+        let live = liveness(m)?;
+        match scan(m, &live, registers)? {
             Scan::Fits(assignment) => return Ok(assignment),
             Scan::Spill(regs) => spill(m, &regs),
         }
@@ -53,33 +53,33 @@ pub(super) fn is_clearing(inst: &MachineInst) -> bool {
     inst.op == Op::Xor && inst.masked == Masked::No && args[0] == args[1] && args[1] == args[2]
 }
 
-/// The results of one walk over the code.
-struct Survey {
-    /// The range of every value that occurs, by their begins.
-    ranges: Vec<Range>,
+/// Live ranges, and what helps to coalesce copies.
+struct Liveness {
+    /// The live range of every value that occurs, in the order of their begins.
+    ranges: Vec<LiveRange>,
     /// For every vector whose first definition is a copy of another of the same width: that vector.
-    copied: Vec<Option<Reg>>,
+    copy_of: Vec<Option<Reg>>,
 }
 
-/// Walks over the code; every use is to come after a definition in the same block or one around it.
-fn survey(m: &Machine) -> Result<Survey, IrError> {
-    let none = |reg| Range { reg, from: usize::MAX, to: 0, weight: 0 };
-    let mut ranges: Vec<Range> = (0..m.virtuals.len() as Reg).map(none).collect();
-    let mut copied = vec![None; m.virtuals.len()];
+/// One pass over the code, for live ranges; every use must come after a definition in the same block or one around it.
+fn liveness(m: &Machine) -> Result<Liveness, IrError> {
+    let none = |reg| LiveRange { reg, from: usize::MAX, to: 0, weight: 0 };
+    let mut ranges: Vec<LiveRange> = (0..m.virtuals.len() as Reg).map(none).collect();
+    let mut copy_of = vec![None; m.virtuals.len()];
     let mut defined = vec![false; m.virtuals.len()];
     // Values defined in the open blocks.
     let mut blocks: Vec<Vec<Reg>> = vec![Vec::new()];
-    let (mut loops, mut open, mut weight) = (Vec::new(), Vec::new(), 1_u64);
+    let (mut loops, mut open_loops, mut weight) = (Vec::new(), Vec::new(), 1_u64);
     for (at, item) in m.items.iter().enumerate() {
         let inst = match item {
             // A loop's body runs at least once, so its definitions stay.
             Item::Loop => {
-                open.push(at);
+                open_loops.push(at);
                 weight = weight.saturating_mul(10);
                 continue;
             }
             Item::Again(_) => {
-                loops.extend(open.pop().map(|begin| (2 * begin, 2 * at)));
+                loops.extend(open_loops.pop().map(|begin| (2 * begin, 2 * at)));
                 weight /= 10;
                 continue;
             }
@@ -97,7 +97,7 @@ fn survey(m: &Machine) -> Result<Survey, IrError> {
             && ranges[*to as usize].weight == 0
             && m.width(*from) == m.width(*to)
         {
-            copied[*to as usize] = Some(*from);
+            copy_of[*to as usize] = Some(*from);
         }
         let clears = is_clearing(inst);
         // An instruction writes one register at most.
@@ -129,11 +129,11 @@ fn survey(m: &Machine) -> Result<Survey, IrError> {
     }
     ranges.retain(|r| r.from != usize::MAX);
     ranges.sort_by_key(|r| (r.from, r.reg));
-    Ok(Survey { ranges, copied })
+    Ok(Liveness { ranges, copy_of })
 }
 
-/// Most registers of a kind.
-const MOST_REGISTERS: usize = 32;
+/// The most registers of a kind.
+const MAX_REGISTERS: usize = 32;
 
 enum Scan {
     Fits(Assignment),
@@ -141,39 +141,39 @@ enum Scan {
     Spill(Vec<Reg>),
 }
 
-/// The registers of a kind while ranges are given theirs.
+/// The registers of a kind during the scan.
 #[derive(Clone, Copy)]
-struct Bank {
+struct RegisterFile {
     kind: &'static str,
     count: usize,
     /// Where each register's value ends.
-    ends: [usize; MOST_REGISTERS],
+    ends: [usize; MAX_REGISTERS],
     /// The number of its range.
-    holders: [usize; MOST_REGISTERS],
+    holders: [usize; MAX_REGISTERS],
 }
 
-fn scan(m: &Machine, survey: &Survey, registers: Registers) -> Result<Scan, IrError> {
-    let ranges = &survey.ranges;
+fn scan(m: &Machine, live: &Liveness, registers: Registers) -> Result<Scan, IrError> {
+    let ranges = &live.ranges;
     let mut assignment: Assignment = vec![None; m.virtuals.len()];
     let mut victims = Vec::new();
-    let bank = |kind, count| Bank { kind, count, ends: [0; MOST_REGISTERS], holders: [0; MOST_REGISTERS] };
-    let (mut ints, mut simd, mut masks) = (bank("general", registers.ints), bank("vector", registers.simd), bank("mask", registers.masks));
+    let file = |kind, count| RegisterFile { kind, count, ends: [0; MAX_REGISTERS], holders: [0; MAX_REGISTERS] };
+    let (mut ints, mut simd, mut masks) = (file("general", registers.ints), file("vector", registers.simd), file("mask", registers.masks));
     for (n, range) in ranges.iter().enumerate() {
-        let Bank { kind, count, ends, holders } = match m.virtuals[range.reg as usize].class {
+        let RegisterFile { kind, count, ends, holders } = match m.virtuals[range.reg as usize].class {
             Class::Int => &mut ints,
             Class::Simd => &mut simd,
             Class::Mask => &mut masks,
         };
         let ends = &mut ends[..*count];
         // A copy takes its source's register if that value ends there: then the copy needs no instruction.
-        let same = survey.copied[range.reg as usize].and_then(|from| assignment[from as usize]).map(usize::from);
+        let same = live.copy_of[range.reg as usize].and_then(|from| assignment[from as usize]).map(usize::from);
         let mut free = same.filter(|at| ends[*at] <= range.from).or_else(|| ends.iter().position(|end| *end <= range.from));
         if free.is_none() {
-            let holding = holders[..*count].iter().enumerate().map(|(at, held)| (Some(at), *held));
-            let candidates = holding.chain([(None, n)]).filter(|(_, held)| !m.virtuals[ranges[*held].reg as usize].pinned);
-            let victim = candidates.min_by_key(|(_, held)| ranges[*held].cost());
-            let (at, held) = victim.ok_or(IrError::Pressure { kind, at: range.from / 2 })?;
-            victims.push(ranges[held].reg);
+            let holding = holders[..*count].iter().enumerate().map(|(at, holder)| (Some(at), *holder));
+            let candidates = holding.chain([(None, n)]).filter(|(_, holder)| !m.virtuals[ranges[*holder].reg as usize].pinned);
+            let victim = candidates.min_by_key(|(_, holder)| ranges[*holder].cost());
+            let (at, holder) = victim.ok_or(IrError::Pressure { kind, at: range.from / 2 })?;
+            victims.push(ranges[holder].reg);
             free = at;
         }
         if let Some(at) = free {
@@ -215,25 +215,25 @@ fn spill_in(m: &mut Machine, mut inst: MachineInst, slots: &[Option<u32>]) {
             }
         }
     });
-    let moved = |op, args: &[Arg]| Item::Inst(MachineInst { op, args: Args::new(args), masked: Masked::No, spill: true });
+    let spill_code = |op, args: &[Arg]| Item::Inst(MachineInst { op, args: Args::new(args), masked: Masked::No, spill: true });
     let mut stores = Vec::new();
     for (reg, reads, writes) in used {
         let like = m.virtuals[reg as usize];
         let temp = m.new_reg(Virtual { pinned: true, ..like });
         rename(&mut inst, reg, temp);
-        let place = Arg::Mem(Place::Slot(slots[reg as usize].unwrap_or(0), 0));
+        let place = Arg::Mem(MemOperand::Slot(slots[reg as usize].unwrap_or(0), 0));
         let (load, store) = match like.class {
             Class::Int => (Op::Mov, Op::MovStore),
             Class::Simd => (Op::Load, Op::Store),
             Class::Mask => (Op::KMove, Op::KStore),
         };
         if reads {
-            m.items.push(moved(load, &[Arg::Reg(temp), place]));
+            m.items.push(spill_code(load, &[Arg::Reg(temp), place]));
         }
         if writes {
             // Between a count and the jump that depends on it, only instructions that leave the flags alone.
             debug_assert!(!matches!(inst.op, Op::Dec) || store == Op::MovStore, "a store leaves the flags alone");
-            stores.push(moved(store, &[place, Arg::Reg(temp)]));
+            stores.push(spill_code(store, &[place, Arg::Reg(temp)]));
         }
     }
     m.items.push(Item::Inst(inst));
@@ -241,24 +241,24 @@ fn spill_in(m: &mut Machine, mut inst: MachineInst, slots: &[Option<u32>]) {
 }
 
 fn rename(inst: &mut MachineInst, from: Reg, to: Reg) {
-    let swap = |r: &mut Reg| {
+    let replace = |r: &mut Reg| {
         if *r == from {
             *r = to;
         }
     };
     for arg in inst.args.get_mut() {
         match arg {
-            Arg::Reg(r) | Arg::As(r, _) => swap(r),
-            Arg::Mem(Place::At { base, index, .. }) | Arg::Splat(Place::At { base, index, .. }) => {
-                swap(base);
+            Arg::Reg(r) | Arg::As(r, _) => replace(r),
+            Arg::Mem(MemOperand::At { base, index, .. }) | Arg::Splat(MemOperand::At { base, index, .. }) => {
+                replace(base);
                 if let Some((index, _)) = index {
-                    swap(index);
+                    replace(index);
                 }
             }
             _ => {}
         }
     }
-    if let Masked::Merge(k) | Masked::Zero(k) | Masked::Choose(k) = &mut inst.masked {
-        swap(k);
+    if let Masked::Merge(k) | Masked::Zero(k) | Masked::Blend(k) = &mut inst.masked {
+        replace(k);
     }
 }

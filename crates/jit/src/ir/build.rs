@@ -1,14 +1,21 @@
-//! The methods with which kernels are written.
+//! The builder: methods of [`Function`] that append instructions, with which kernels are written.
 
 use super::*;
 
-/// Instructions and values for which there is room at once: most kernels have fewer.
-const BODY: usize = 512;
+/// Initial capacity for instructions and values: most kernels have fewer.
+const CAPACITY: usize = 512;
 
 impl Function {
     /// An empty function for a processor.
     pub fn new(isa: Isa) -> Function {
-        Function { isa, body: Vec::with_capacity(BODY), virtuals: Vec::with_capacity(BODY), constants: Vec::new(), locals: 0, tiles: None }
+        Function {
+            isa,
+            body: Vec::with_capacity(CAPACITY),
+            virtuals: Vec::with_capacity(CAPACITY),
+            constants: Vec::new(),
+            locals: 0,
+            tiles: None,
+        }
     }
 
     /// The processor.
@@ -48,7 +55,7 @@ impl Function {
         self.virtuals[v.0 as usize].pinned = true;
     }
 
-    /// Bytes behind the code.
+    /// Bytes after the code.
     pub fn constant(&mut self, bytes: &[u8]) -> Addr {
         let at = self.constants.iter().position(|c| c == bytes).unwrap_or_else(|| {
             self.constants.push(bytes.to_vec());
@@ -126,13 +133,13 @@ impl Function {
         let pairs = |f: &mut Function, x: Val| [Binary::InterleaveHigh64, Binary::InterleaveLow64].map(|half| f.binary(half, x, x));
         let [high, low] = pairs(self, total);
         total = self.binary(op, high, low);
-        let each = self.binary(Binary::InterleaveLow32, total, total);
-        let [high, low] = pairs(self, each);
+        let duplicated = self.binary(Binary::InterleaveLow32, total, total);
+        let [high, low] = pairs(self, duplicated);
         total = self.binary(op, high, low);
         total
     }
 
-    /// The sums of the lanes of f32 vectors: those of the first vector in the first lane, and so on, in as few vectors as hold them. Lanes behind the last
+    /// The sums of the lanes of f32 vectors: those of the first vector in the first lane, and so on, in as few vectors as hold them. Lanes after the last
     /// sum repeat others.
     pub fn lane_sums(&mut self, vectors: &[Val]) -> Vec<Val> {
         let mut blocks = vectors.first().map_or(1, |v| self.width(*v).lanes() / 4);
@@ -206,9 +213,9 @@ impl Function {
         let dst = self.int_value();
         self.body.push(Inst::Local(dst, self.locals));
         // One slot more than needed, for the way to the next multiple.
-        self.locals += bytes.div_ceil(emit::SLOT) + 1;
-        self.add(dst, emit::SLOT as i32 - 1);
-        self.and(dst, -(emit::SLOT as i32));
+        self.locals += bytes.div_ceil(emit::SLOT_BYTES) + 1;
+        self.add(dst, emit::SLOT_BYTES as i32 - 1);
+        self.and(dst, -(emit::SLOT_BYTES as i32));
         dst
     }
 
@@ -356,8 +363,8 @@ impl Function {
         self.push(VecInst::Store { to, src, mask: None });
     }
 
-    /// A vector to memory past the caches, at a multiple of its bytes: lines are not read before they are written. [`Function::store_fence`] comes
-    /// behind the last.
+    /// A vector to memory non-temporally, at a multiple of its bytes: lines are not read before they are written. [`Function::store_fence`] comes
+    /// after the last.
     pub fn store_streaming(&mut self, to: Addr, src: Val) {
         self.push(VecInst::StoreStreaming { to, src });
     }

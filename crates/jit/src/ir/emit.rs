@@ -1,8 +1,8 @@
-//! Lowered code with registers to bytes.
+//! Emission: lowered code with allocated registers to machine code.
 
 use super::alloc::{Assignment, Registers, allocate};
 use super::lower::lower;
-use super::machine::{Arg, Item, Machine, MachineInst, Masked, Place, Reg};
+use super::machine::{Arg, Item, Machine, MachineInst, Masked, MemOperand, Reg};
 use super::{Class, Compiled, Function, IrError};
 use crate::asm::{ALIGN, Asm, Const, Gpr, Label, Mask, Masking, Mem, Op, Operand, Simd};
 
@@ -24,12 +24,12 @@ const INTS: [Gpr; 15] = [
     Gpr::R14,
     Gpr::R15,
 ];
-/// How many of them need not be kept for the caller (System V).
-const FREE_INTS: usize = 9;
+/// How many of them are caller-saved (System V).
+const CALLER_SAVED: usize = 9;
 /// Bytes of a slot of the stack frame.
-pub(super) const SLOT: usize = 64;
+pub(super) const SLOT_BYTES: usize = 64;
 /// Loops begin at a multiple of this.
-const LOOP_ALIGN: usize = 64;
+const LOOP_ALIGN_BYTES: usize = 64;
 
 pub(super) fn compile(function: Function, recording: bool) -> Result<Compiled, IrError> {
     let isa = function.isa;
@@ -80,9 +80,9 @@ impl Emitter<'_> {
             let of_class = self.m.virtuals.iter().zip(&self.assignment).filter(|(v, _)| v.class == class);
             of_class.filter_map(|(_, r)| *r).max().map_or(0, |r| usize::from(r) + 1)
         };
-        let saved = &INTS[FREE_INTS..highest(Class::Int).max(FREE_INTS)];
+        let saved = &INTS[CALLER_SAVED..highest(Class::Int).max(CALLER_SAVED)];
         let vectors = highest(Class::Simd) > 0;
-        let frame = self.m.slots as usize * SLOT;
+        let frame = self.m.slots as usize * SLOT_BYTES;
         for r in saved {
             self.asm.op(Op::Push, &[(*r).into()]);
         }
@@ -118,7 +118,7 @@ impl Emitter<'_> {
                 Item::End => ends.pop().into_iter().for_each(|end| self.asm.bind(end)),
                 Item::Loop => {
                     let begin = self.asm.label();
-                    self.asm.align(LOOP_ALIGN);
+                    self.asm.align(LOOP_ALIGN_BYTES);
                     self.asm.bind(begin);
                     begins.push(begin);
                 }
@@ -140,7 +140,7 @@ impl Emitter<'_> {
         }
         let masking = match inst.masked {
             Masked::No => Masking::None,
-            Masked::Merge(k) | Masked::Choose(k) => Masking::Merge(self.mask(k)),
+            Masked::Merge(k) | Masked::Blend(k) => Masking::Merge(self.mask(k)),
             Masked::Zero(k) => Masking::Zero(self.mask(k)),
         };
         self.asm.masked(inst.op, operands, masking);
@@ -176,11 +176,11 @@ impl Emitter<'_> {
         }
     }
 
-    fn place(&self, place: Place) -> Mem {
+    fn place(&self, place: MemOperand) -> Mem {
         match place {
-            Place::At { base, index, disp } => Mem::At { base: self.int(base), index: index.map(|(i, s)| (self.int(i), s)), disp },
-            Place::Const(c) => Mem::Const(self.constants[c as usize]),
-            Place::Slot(slot, disp) => Mem::at(Gpr::Rsp, slot as i32 * SLOT as i32 + disp),
+            MemOperand::At { base, index, disp } => Mem::At { base: self.int(base), index: index.map(|(i, s)| (self.int(i), s)), disp },
+            MemOperand::Const(c) => Mem::Const(self.constants[c as usize]),
+            MemOperand::Slot(slot, disp) => Mem::at(Gpr::Rsp, slot as i32 * SLOT_BYTES as i32 + disp),
         }
     }
 }

@@ -8,18 +8,18 @@ use super::{Accumulate, Addr, Binary, Function, Int, Pred, Src, Tile, TileProduc
 use crate::asm::Width;
 
 /// Bytes of a line, and of a tile.
-const LINE: i32 = 64;
-const TILE: i32 = 16 * LINE;
-/// Bytes of the shapes, which lie before the tiles.
-const SHAPES: i32 = 64;
-/// Where the shapes have the bytes of a line and the number of lines of the first tile.
-const BYTES: i32 = 16;
-const LINES: i32 = 48;
+const LINE_BYTES: i32 = 64;
+const TILE_BYTES: i32 = 16 * LINE_BYTES;
+/// Bytes of the configuration, which is before the tiles.
+const CONFIG_BYTES: i32 = 64;
+/// Offsets in the configuration: the bytes of a line (`colsb`) and the number of lines (`rows`) of the first tile.
+const COLSB_OFFSET: i32 = 16;
+const ROWS_OFFSET: i32 = 48;
 /// The bits that make signed bytes unsigned.
 const FLIP: i32 = 0x8080_8080_u32 as i32;
 
 pub(super) fn config(f: &mut Function, shapes: Addr) {
-    let area = f.tiles.unwrap_or_else(|| f.local((SHAPES + 8 * TILE) as usize));
+    let area = f.tiles.unwrap_or_else(|| f.local((CONFIG_BYTES + 8 * TILE_BYTES) as usize));
     f.tiles = Some(area);
     let shapes = f.load(Width::W512, shapes);
     f.store(area.at(0), shapes);
@@ -32,18 +32,18 @@ fn area(f: &mut Function) -> Int {
 
 fn first_line(f: &mut Function, tile: Tile) -> Int {
     let area = area(f);
-    f.address(area.at(SHAPES + i32::from(tile.0) * TILE))
+    f.address(area.at(CONFIG_BYTES + i32::from(tile.0) * TILE_BYTES))
 }
 
 fn lines(f: &mut Function, tile: Tile) -> Int {
     let area = area(f);
-    f.load_u8(area.at(LINES + i32::from(tile.0)))
+    f.load_u8(area.at(ROWS_OFFSET + i32::from(tile.0)))
 }
 
 /// Words of a line.
 fn words(f: &mut Function, tile: Tile) -> Int {
     let area = area(f);
-    let words = f.load_u16(area.at(BYTES + 2 * i32::from(tile.0)));
+    let words = f.load_u16(area.at(COLSB_OFFSET + 2 * i32::from(tile.0)));
     f.shr(words, 2);
     words
 }
@@ -55,7 +55,7 @@ fn line_mask(f: &mut Function, tile: Tile) -> Pred {
 
 pub(super) fn zero(f: &mut Function, tile: Tile) {
     let (to, zero) = (first_line(f, tile), f.zero(Width::W512));
-    (0..TILE).step_by(LINE as usize).for_each(|line| f.store(to.at(line), zero));
+    (0..TILE_BYTES).step_by(LINE_BYTES as usize).for_each(|line| f.store(to.at(line), zero));
 }
 
 pub(super) fn load(f: &mut Function, tile: Tile, from: Addr, stride: Int) {
@@ -65,7 +65,7 @@ pub(super) fn load(f: &mut Function, tile: Tile, from: Addr, stride: Int) {
         let line = f.load_masked(from.at(0), mask);
         f.store(to.at(0), line);
         f.add(from, stride);
-        f.add(to, LINE);
+        f.add(to, LINE_BYTES);
     });
 }
 
@@ -74,7 +74,7 @@ pub(super) fn store(f: &mut Function, to: Addr, stride: Int, tile: Tile) {
     f.repeat(lines, |f| {
         let line = f.load(Width::W512, from.at(0));
         f.store_masked(to.at(0), line, mask);
-        f.add(from, LINE);
+        f.add(from, LINE_BYTES);
         f.add(to, stride);
     });
 }
@@ -88,11 +88,11 @@ pub(super) fn dot(f: &mut Function, op: TileProduct, [c, a, b]: [Tile; 3]) {
             let right = f.load(Width::W512, line.at(0));
             step_of(f, op, sum, step.at(0), right);
             f.add(step, 4);
-            f.add(line, LINE);
+            f.add(line, LINE_BYTES);
         });
         f.store(sums.at(0), sum);
-        f.add(sums, LINE);
-        f.add(left, LINE);
+        f.add(sums, LINE_BYTES);
+        f.add(left, LINE_BYTES);
     });
 }
 

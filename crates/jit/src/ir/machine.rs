@@ -8,22 +8,22 @@ pub(super) type Reg = u32;
 
 /// A memory operand.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Place {
+pub(super) enum MemOperand {
     At {
         base: Reg,
         index: Option<(Reg, u8)>,
         disp: i32,
     },
     Const(u32),
-    /// Bytes behind the begin of a slot of the stack frame.
+    /// Bytes after the begin of a slot of the stack frame.
     Slot(u32, i32),
 }
 
-impl From<Addr> for Place {
-    fn from(a: Addr) -> Place {
+impl From<Addr> for MemOperand {
+    fn from(a: Addr) -> MemOperand {
         match a {
-            Addr::At { base, index, disp } => Place::At { base: base.0, index: index.map(|(i, s)| (i.0, s)), disp },
-            Addr::Const(c) => Place::Const(c.0),
+            Addr::At { base, index, disp } => MemOperand::At { base: base.0, index: index.map(|(i, s)| (i.0, s)), disp },
+            Addr::Const(c) => MemOperand::Const(c.0),
         }
     }
 }
@@ -38,8 +38,8 @@ pub(super) enum Arg {
     /// A general register that the calling convention names.
     Fixed(Gpr),
     Tile(u8),
-    Mem(Place),
-    Splat(Place),
+    Mem(MemOperand),
+    Splat(MemOperand),
     Imm(i64),
 }
 
@@ -49,8 +49,8 @@ pub(super) enum Masked {
     No,
     Merge(Reg),
     Zero(Reg),
-    /// The mask chooses; the destination is not read.
-    Choose(Reg),
+    /// The mask selects between two sources; the destination is not read.
+    Blend(Reg),
 }
 
 /// A machine instruction.
@@ -134,12 +134,12 @@ impl Machine {
         self.virtuals[r as usize].width
     }
 
-    pub(super) fn constant(&mut self, bytes: Vec<u8>) -> Place {
+    pub(super) fn constant(&mut self, bytes: Vec<u8>) -> MemOperand {
         let at = self.constants.iter().position(|c| *c == bytes).unwrap_or_else(|| {
             self.constants.push(bytes);
             self.constants.len() - 1
         });
-        Place::Const(at as u32)
+        MemOperand::Const(at as u32)
     }
 
     pub(super) fn op(&mut self, op: Op, args: &[Arg]) {
@@ -153,21 +153,21 @@ impl Machine {
 
 /// How an instruction uses its first operand, if that is a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum First {
+pub(super) enum FirstOperand {
     Reads,
     Writes,
     Changes,
 }
 
-pub(super) fn first(inst: &MachineInst) -> First {
+pub(super) fn first_operand(inst: &MachineInst) -> FirstOperand {
     match inst.op {
-        Op::Cmp | Op::CmpImm | Op::Test | Op::KTest16 => First::Reads,
-        Op::ScaleAddF32 | Op::FmaF32 | Op::FnmaF32 | Op::DotBf16 | Op::DotU8S8 => First::Changes,
+        Op::Cmp | Op::CmpImm | Op::Test | Op::KTest16 => FirstOperand::Reads,
+        Op::ScaleAddF32 | Op::FmaF32 | Op::FnmaF32 | Op::DotBf16 | Op::DotU8S8 => FirstOperand::Changes,
         Op::Add | Op::AddImm | Op::Sub | Op::SubImm | Op::Mul | Op::AndImm | Op::AndInt | Op::ShlImm | Op::ShrImm | Op::Dec => {
-            First::Changes
+            FirstOperand::Changes
         }
-        _ if matches!(inst.masked, Masked::Merge(_)) => First::Changes,
-        _ => First::Writes,
+        _ if matches!(inst.masked, Masked::Merge(_)) => FirstOperand::Changes,
+        _ => FirstOperand::Writes,
     }
 }
 
@@ -181,25 +181,25 @@ pub(super) struct Use {
 
 /// Every register that an instruction reads or writes, with repetitions.
 #[inline]
-pub(super) fn uses(inst: &MachineInst, mut see: impl FnMut(Use)) {
+pub(super) fn uses(inst: &MachineInst, mut visit: impl FnMut(Use)) {
     let read = |reg| Use { reg, reads: true, writes: false };
     for (n, arg) in inst.args.get().iter().enumerate() {
         match *arg {
             Arg::Reg(reg) | Arg::As(reg, _) if n == 0 => {
-                let first = first(inst);
-                see(Use { reg, reads: first != First::Writes, writes: first != First::Reads });
+                let access = first_operand(inst);
+                visit(Use { reg, reads: access != FirstOperand::Writes, writes: access != FirstOperand::Reads });
             }
-            Arg::Reg(reg) | Arg::As(reg, _) => see(read(reg)),
-            Arg::Mem(Place::At { base, index, .. }) | Arg::Splat(Place::At { base, index, .. }) => {
-                see(read(base));
+            Arg::Reg(reg) | Arg::As(reg, _) => visit(read(reg)),
+            Arg::Mem(MemOperand::At { base, index, .. }) | Arg::Splat(MemOperand::At { base, index, .. }) => {
+                visit(read(base));
                 if let Some((index, _)) = index {
-                    see(read(index));
+                    visit(read(index));
                 }
             }
             _ => {}
         }
     }
-    if let Masked::Merge(k) | Masked::Zero(k) | Masked::Choose(k) = inst.masked {
-        see(read(k));
+    if let Masked::Merge(k) | Masked::Zero(k) | Masked::Blend(k) = inst.masked {
+        visit(read(k));
     }
 }

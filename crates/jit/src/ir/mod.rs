@@ -68,12 +68,12 @@ impl Addr {
 }
 
 impl Int {
-    /// The place `disp` bytes behind this pointer.
+    /// The place `disp` bytes after this pointer.
     pub fn at(self, disp: i32) -> Addr {
         Addr::At { base: self, index: None, disp }
     }
 
-    /// The place `index * scale + disp` bytes behind this pointer.
+    /// The place `index * scale + disp` bytes after this pointer.
     pub fn indexed(self, index: Int, scale: u8, disp: i32) -> Addr {
         Addr::At { base: self, index: Some((index, scale)), disp }
     }
@@ -348,10 +348,10 @@ impl TileProduct {
 /// When memory is wanted again that a tile is loaded from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Reuse {
-    /// Soon: it is to stay in L1.
-    Near,
-    /// Not before much else: it is not to drive other memory out of there.
-    Far,
+    /// Soon: the lines stay in L1.
+    Temporal,
+    /// Not before much else: the lines should not evict others from L1.
+    NonTemporal,
 }
 
 /// An instruction on tiles.

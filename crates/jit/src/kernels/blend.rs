@@ -24,14 +24,14 @@ pub struct Blend {
     pub lines: Option<u8>,
     /// Whether columns are a single tap of a single line, without weights.
     pub copies: bool,
-    /// Vectors of channels that follow each other in memory and are made together: a group.
+    /// Vectors of channels that are contiguous in memory and computed together: a group.
     pub vectors: u8,
     /// True when the last vector of the last group may be part of one.
     pub masked: bool,
     /// Whether all groups of a column are computed before the next column, because they are contiguous where channels are last: then memory
     /// is written in one run. Only for [`Blend::taps`] of a number.
     pub across: bool,
-    /// Whether results, words that nothing is done to, go past the caches: whole vectors at multiples of their bytes.
+    /// Whether results, words that nothing is done to, are stored non-temporally: whole vectors at multiples of their bytes.
     pub streaming: bool,
 }
 
@@ -113,8 +113,8 @@ impl StripKey for Blend {
 }
 
 impl Blend {
-    /// The lines that registers hold.
-    fn held(&self, f: &mut Function, args: Int) -> Vec<(Int, Val)> {
+    /// The offsets and weights of the lines, where registers hold them.
+    fn load_lines(&self, f: &mut Function, args: Int) -> Vec<(Int, Val)> {
         let Some(count) = self.lines else { return Vec::new() };
         let lines = f.argument(args, offset_of!(Args, lines));
         let mut line = |at: i32| {
@@ -128,7 +128,7 @@ impl Blend {
     /// Group by group, each of all columns.
     fn by_groups(&self, f: &mut Function, finish: &mut Finish<'_>) {
         let args = f.arguments();
-        let held = self.held(f, args);
+        let lines = self.load_lines(f, args);
         let (source, result) = (f.argument(args, offset_of!(Args, source)), f.argument(args, offset_of!(Args, result)));
         let channel = f.int(0);
         let groups = f.argument(args, offset_of!(Args, groups));
@@ -138,8 +138,8 @@ impl Blend {
             let counts = self.taps.is_none().then(|| f.argument(args, offset_of!(Args, counts)));
             let columns = f.argument(args, offset_of!(Args, columns));
             f.repeat_some(columns, |f| {
-                let sums = self.sums(f, &Column { args, source, taps, counts, mask, lines: &held });
-                self.finish(f, &Place { args, channel, to, mask }, &sums, finish);
+                let sums = self.sums(f, &Column { args, source, taps, counts, mask, lines: &lines });
+                self.finish(f, &Destination { args, channel, to, mask }, &sums, finish);
                 f.advance(to, args, offset_of!(Args, result_column));
             });
             self.advance(f, args, [source, result, channel]);
@@ -147,9 +147,9 @@ impl Blend {
     }
 
     /// Column by column, each of all groups.
-    fn by_columns(&self, f: &mut Function, each: u8, finish: &mut Finish<'_>) {
+    fn by_columns(&self, f: &mut Function, taps_per_column: u8, finish: &mut Finish<'_>) {
         let args = f.arguments();
-        let held = self.held(f, args);
+        let lines = self.load_lines(f, args);
         let (taps, result) = (f.argument(args, offset_of!(Args, taps)), f.argument(args, offset_of!(Args, result)));
         let columns = f.argument(args, offset_of!(Args, columns));
         f.repeat_some(columns, |f| {
@@ -158,11 +158,11 @@ impl Blend {
             f.repeat_some(groups, |f| {
                 let mask = self.mask(f, args, channel);
                 let taps = f.copy(taps);
-                let sums = self.sums(f, &Column { args, source, taps, counts: None, mask, lines: &held });
-                self.finish(f, &Place { args, channel, to, mask }, &sums, finish);
+                let sums = self.sums(f, &Column { args, source, taps, counts: None, mask, lines: &lines });
+                self.finish(f, &Destination { args, channel, to, mask }, &sums, finish);
                 self.advance(f, args, [source, to, channel]);
             });
-            f.add(taps, i32::from(each) * size_of::<Tap>() as i32);
+            f.add(taps, i32::from(taps_per_column) * size_of::<Tap>() as i32);
             f.advance(result, args, offset_of!(Args, result_column));
         });
     }
@@ -173,17 +173,17 @@ impl Blend {
     }
 
     /// The existing lanes of a vector of a group: all except in the last vector.
-    fn of_vector(&self, mask: Option<Pred>, vector: usize) -> Option<Pred> {
+    fn mask_of_vector(&self, mask: Option<Pred>, vector: usize) -> Option<Pred> {
         mask.filter(|_| vector + 1 == usize::from(self.vectors))
     }
 
     /// Finishes the vectors of a column and group.
-    fn finish(&self, f: &mut Function, place: &Place, sums: &[Val], finish: &mut Finish<'_>) {
-        let Place { args, channel, to, mask } = *place;
+    fn finish(&self, f: &mut Function, destination: &Destination, sums: &[Val], finish: &mut Finish<'_>) {
+        let Destination { args, channel, to, mask } = *destination;
         let (first, at, lanes) = (f.copy(channel), f.copy(to), f.isa().width().lanes());
         let step = f.argument(args, offset_of!(Args, result_vector));
         for (vector, sum) in sums.iter().enumerate() {
-            let (values, mask) = (std::slice::from_ref(sum), self.of_vector(mask, vector));
+            let (values, mask) = (std::slice::from_ref(sum), self.mask_of_vector(mask, vector));
             let (column, streaming) = (offset_of!(Args, result_column), self.streaming);
             finish(f, &Strip { args, column, channel: first, result: at, values, mask, normal: false, streaming });
             if vector + 1 < sums.len() {
@@ -193,7 +193,7 @@ impl Blend {
         }
     }
 
-    /// To the next group.
+    /// Advances to the next group.
     fn advance(&self, f: &mut Function, args: Int, [source, result, channel]: [Int; 3]) {
         for (at, distance) in [(source, offset_of!(Args, group)), (result, offset_of!(Args, result_group))] {
             f.advance(at, args, distance);
@@ -211,27 +211,27 @@ impl Blend {
         f.add(at, source);
         f.add(taps, size_of::<Tap>() as i32);
         let size = f.isa().width().lanes() * self.source.bytes();
-        (0..usize::from(self.vectors)).map(|v| f.load_number(self.source, at.at((v * size) as i32), self.of_vector(mask, v))).collect()
+        (0..usize::from(self.vectors)).map(|v| f.load_number(self.source, at.at((v * size) as i32), self.mask_of_vector(mask, v))).collect()
     }
 
-    /// The sums of a column, whose taps and their count are left behind.
+    /// The sums of a column; the pointers advance to the taps and the count of the next.
     fn sums(&self, f: &mut Function, column: &Column<'_>) -> Vec<Val> {
         if self.copies {
             return self.copy(f, column);
         }
         if let Some(taps) = self.taps.filter(|_| self.lines.is_some()) {
-            return self.of_held(f, column, taps);
+            return self.sums_unrolled(f, column, taps);
         }
         let Column { args, source, taps, counts, mask, .. } = *column;
         let count = counts.map(|counts| f.load_int(counts.at(0)));
         let sums: Vec<Val> = (0..self.vectors).map(|_| f.zero(f.isa().width())).collect();
         sums.iter().for_each(|sum| f.pin(*sum));
-        let (lines, all) = (f.argument(args, offset_of!(Args, lines)), f.argument(args, offset_of!(Args, count)));
-        f.repeat(all, |f| {
+        let (lines, line_count) = (f.argument(args, offset_of!(Args, lines)), f.argument(args, offset_of!(Args, count)));
+        f.repeat(line_count, |f| {
             let (line, at) = (f.load_int(lines.at(0)), f.copy(taps));
             f.add(line, source);
             let add = |f: &mut Function| {
-                self.add(f, &Number { line, of: lines, tap: at }, &sums, mask);
+                self.add(f, &LineTap { line, of: lines, tap: at }, &sums, mask);
                 f.add(at, size_of::<Tap>() as i32);
             };
             match (self.taps, count) {
@@ -254,8 +254,8 @@ impl Blend {
         sums
     }
 
-    /// The sums of a column of so many taps of each of the lines that registers hold.
-    fn of_held(&self, f: &mut Function, column: &Column<'_>, count: u8) -> Vec<Val> {
+    /// The sums of a column where the numbers of lines and taps are known: both loops are unrolled.
+    fn sums_unrolled(&self, f: &mut Function, column: &Column<'_>, count: u8) -> Vec<Val> {
         let Column { source, taps, mask, lines, .. } = *column;
         let width = f.isa().width();
         let sums: Vec<Val> = (0..self.vectors).map(|_| f.zero(width)).collect();
@@ -267,7 +267,7 @@ impl Blend {
                 let by = f.binary(Binary::MulF32, *weight, Src::Splat(taps.at(offset_of!(Tap, weight) as i32)));
                 for (v, sum) in sums.iter().enumerate() {
                     let from = at.indexed(*line, 1, (v * width.lanes() * self.source.bytes()) as i32);
-                    let x = f.load_number(self.source, from, self.of_vector(mask, v));
+                    let x = f.load_number(self.source, from, self.mask_of_vector(mask, v));
                     f.accumulate(Accumulate::FmaF32, *sum, x, by);
                 }
             }
@@ -277,8 +277,8 @@ impl Blend {
     }
 
     /// Adds the vectors of a tap of a line.
-    fn add(&self, f: &mut Function, number: &Number, sums: &[Val], mask: Option<Pred>) {
-        let Number { line, of, tap } = *number;
+    fn add(&self, f: &mut Function, line_tap: &LineTap, sums: &[Val], mask: Option<Pred>) {
+        let LineTap { line, of, tap } = *line_tap;
         let (width, weight) = (f.isa().width(), offset_of!(Tap, weight) as i32);
         let at = f.load_int(tap.at(0));
         f.add(at, line);
@@ -286,7 +286,7 @@ impl Blend {
         let by = f.binary(Binary::MulF32, by, Src::Splat(tap.at(weight)));
         for (v, sum) in sums.iter().enumerate() {
             let from = at.at((v * width.lanes() * self.source.bytes()) as i32);
-            let x = f.load_number(self.source, from, self.of_vector(mask, v));
+            let x = f.load_number(self.source, from, self.mask_of_vector(mask, v));
             f.accumulate(Accumulate::FmaF32, *sum, x, by);
         }
     }
@@ -304,7 +304,7 @@ struct Column<'l> {
 }
 
 /// The destination of the vectors of a column and group: the arguments, the first channel, its address, and the existing lanes.
-struct Place {
+struct Destination {
     args: Int,
     channel: Int,
     to: Int,
@@ -312,7 +312,7 @@ struct Place {
 }
 
 /// A tap of a line: where the line begins, where its weight is, and the tap.
-struct Number {
+struct LineTap {
     line: Int,
     of: Int,
     tap: Int,

@@ -36,7 +36,7 @@ pub struct Args {
     pub step: usize,
     /// Groups of [`ByteDots::lines`] lines, at least 1.
     pub groups: usize,
-    /// Whole vectors of a line, and 32-bit words behind them.
+    /// Whole vectors of a line, and 32-bit words after them.
     pub vectors: usize,
     /// As said, fewer than there are in a vector.
     pub words: usize,
@@ -46,22 +46,22 @@ pub struct Args {
     pub sums: *mut i32,
 }
 
-/// Registers that hold the same all along.
-struct Fixed {
+/// Constants in registers.
+struct Constants {
     /// Inverts the top bits of lines.
     flip: Option<Val>,
     /// Ones that lines are summed by.
     ones: Option<Val>,
 }
 
-/// A register's worth of the lines: sums of products, and sums.
-struct Totals {
+/// The accumulators of a group of lines: sums of products, and sums.
+struct Accumulators {
     dots: Vec<Val>,
     sums: Vec<Val>,
 }
 
-/// Where a register of each line is.
-struct Place<'a> {
+/// The addresses of a vector of each line.
+struct Operands<'a> {
     /// The part of the vector that they are multiplied by.
     x: Int,
     lines: &'a Streams,
@@ -89,7 +89,7 @@ impl ByteDots {
         isa.width().bytes() * if isa.vnni { 1 } else { 2 }
     }
 
-    /// Arranges the vector, unless it is read in place: even and odd bytes of each register as 16-bit elements, zeros behind them.
+    /// Arranges the vector, unless it is read in place: even and odd bytes of each register as 16-bit elements, zeros after them.
     pub fn arrange(&self, isa: Isa, x: &[u8], to: &mut [u8]) {
         let width = isa.width().bytes();
         to.fill(0);
@@ -101,35 +101,35 @@ impl ByteDots {
         }
     }
 
-    fn vector(&self, f: &mut Function, fixed: &Fixed, totals: &Totals, Place { x, lines, mask }: Place<'_>) {
+    fn vector(&self, f: &mut Function, constants: &Constants, accumulators: &Accumulators, Operands { x, lines, mask }: Operands<'_>) {
         let isa = f.isa();
         let width = isa.width();
         let load = |f: &mut Function, from: Addr| match mask {
             Some(mask) => f.load_masked(from, mask),
             None => f.load(width, from),
         };
-        let own = isa.vnni.then(|| load(f, x.at(0)));
-        for (i, dot) in totals.dots.iter().enumerate() {
+        let x_vector = isa.vnni.then(|| load(f, x.at(0)));
+        for (i, dot) in accumulators.dots.iter().enumerate() {
             let y = load(f, lines.at(i));
-            let Some(own) = own else {
+            let Some(x_vector) = x_vector else {
                 let [even, odd] = self.halves(f, y);
                 for (n, y) in [even, odd].into_iter().enumerate() {
                     let pairs = f.binary(Binary::MaddI16, y, Src::Mem(x.at((n * width.bytes()) as i32)));
                     f.update(Binary::AddI32, *dot, pairs);
-                    if let Some(ones) = fixed.ones {
+                    if let Some(ones) = constants.ones {
                         let pairs = f.binary(Binary::MaddI16, y, ones);
-                        f.update(Binary::AddI32, totals.sums[i], pairs);
+                        f.update(Binary::AddI32, accumulators.sums[i], pairs);
                     }
                 }
                 continue;
             };
-            match fixed.ones {
-                Some(ones) if self.signed[1] => f.accumulate(Accumulate::DotU8S8, totals.sums[i], ones, y),
-                Some(ones) => f.accumulate(Accumulate::DotU8S8, totals.sums[i], y, ones),
+            match constants.ones {
+                Some(ones) if self.signed[1] => f.accumulate(Accumulate::DotU8S8, accumulators.sums[i], ones, y),
+                Some(ones) => f.accumulate(Accumulate::DotU8S8, accumulators.sums[i], y, ones),
                 None => {}
             }
-            let y = fixed.flip.map_or(y, |flip| f.binary(Binary::Xor, y, flip));
-            let (unsigned, signed) = if self.signed[0] { (y, own) } else { (own, y) };
+            let y = constants.flip.map_or(y, |flip| f.binary(Binary::Xor, y, flip));
+            let (unsigned, signed) = if self.signed[0] { (y, x_vector) } else { (x_vector, y) };
             f.accumulate(Accumulate::DotU8S8, *dot, unsigned, signed);
         }
     }
@@ -137,8 +137,8 @@ impl ByteDots {
     /// Even and odd bytes in 16 bits.
     fn halves(&self, f: &mut Function, y: Val) -> [Val; 2] {
         let low = f.unary(Unary::ShlI16(8), y);
-        let down = if self.signed[1] { Unary::SarI16(8) } else { Unary::ShrI16(8) };
-        [f.unary(down, low), f.unary(down, y)]
+        let shift_right = if self.signed[1] { Unary::SarI16(8) } else { Unary::ShrI16(8) };
+        [f.unary(shift_right, low), f.unary(shift_right, y)]
     }
 }
 
@@ -156,7 +156,7 @@ impl Key for ByteDots {
         let (width, lines) = (isa.width(), usize::from(self.lines));
         let flip = self.flips(isa).then(|| f.splat_i32(width, i32::from_le_bytes([0x80; 4])));
         let ones = self.summed.then(|| f.splat_i32(width, i32::from_le_bytes(if isa.vnni { [1; 4] } else { [1, 0, 1, 0] })));
-        let fixed = Fixed { flip, ones };
+        let constants = Constants { flip, ones };
         flip.iter().chain(&ones).for_each(|v| f.pin(*v));
         let argument = |f: &mut Function, field: usize| f.argument(args, field);
         let words = argument(f, offset_of!(Args, words));
@@ -168,18 +168,18 @@ impl Key for ByteDots {
         let groups = argument(f, offset_of!(Args, groups));
         f.repeat_some(groups, |f| {
             let zeros = |f: &mut Function, n: usize| (0..n).map(|_| f.zero(width)).collect();
-            let totals = Totals { dots: zeros(f, lines), sums: zeros(f, if self.summed { lines } else { 0 }) };
+            let accumulators = Accumulators { dots: zeros(f, lines), sums: zeros(f, if self.summed { lines } else { 0 }) };
             let x = argument(f, offset_of!(Args, x));
             at.restart(f, line);
             let vectors = argument(f, offset_of!(Args, vectors));
             f.repeat(vectors, |f| {
-                self.vector(f, &fixed, &totals, Place { x, lines: &at, mask: None });
+                self.vector(f, &constants, &accumulators, Operands { x, lines: &at, mask: None });
                 f.add(x, ByteDots::register(isa) as i32);
                 at.advance(f, width.bytes() as i32);
             });
-            self.vector(f, &fixed, &totals, Place { x, lines: &at, mask: Some(last) });
+            self.vector(f, &constants, &accumulators, Operands { x, lines: &at, mask: Some(last) });
             (0..lines).for_each(|_| f.add(line, step));
-            for (to, totals) in [(dots, &totals.dots), (sums, &totals.sums)] {
+            for (to, totals) in [(dots, &accumulators.dots), (sums, &accumulators.sums)] {
                 for total in totals {
                     let total = f.across(Binary::AddI32, *total);
                     f.store_as(Elem::I32, to.at(0), total, Some(first));

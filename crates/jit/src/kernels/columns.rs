@@ -1,6 +1,6 @@
-//! Work on the columns of matrices of f32, bf16 or f16: values by column stay in registers from row to row.
+//! Column-wise statistics and affine maps of matrices of f32, bf16 or f16: one value for each column stays in registers from row to row.
 //!
-//! Batch normalisation with channels last is such work: sums over rows, and rows computed from such sums. A call goes through the rows for
+//! Batch normalisation with channels last consists of these: sums over rows, and rows computed from such sums. A call goes through the rows for
 //! a group of neighbouring vectors of columns at a time, and through several rows at once if these vectors are few. A row costs its loads,
 //! a few instructions and its stores, so memory is the limit. Groups are parts of the same rows, or blocks of channels whose rows follow
 //! those of the block before.
@@ -57,7 +57,7 @@ pub struct Columns {
     pub vectors: u8,
     /// True when the number of columns need not be whole vectors; a group is one vector then.
     pub masked: bool,
-    /// Whether results, whole vectors of f32 at multiples of their bytes, go past the caches.
+    /// Whether results, whole vectors of f32 at multiples of their bytes, are stored non-temporally.
     pub streaming: bool,
 }
 
@@ -125,8 +125,8 @@ impl Act {
     }
 }
 
-/// Where a vector of a row is.
-struct Place<'f> {
+/// A vector of a row: its addresses and mask.
+struct RowVector<'f> {
     /// The row in every matrix of elements, and bytes to the vector.
     matrices: &'f [Int],
     at: i32,
@@ -173,33 +173,33 @@ impl Key for Columns {
             });
             let lines: Vec<Int> =
                 (0..self.act.lines().1).map(|line| f.argument(args, offset_of!(Args, columns) + line * size_of::<usize>())).collect();
-            let numbers: Vec<Vec<Val>> = (0..usize::from(self.vectors))
+            let values: Vec<Vec<Val>> = (0..usize::from(self.vectors))
                 .map(|v| {
                     let at = (v * width.bytes()) as i32;
                     lines.iter().map(|line| load(f, width, (*line, column, at), mask)).collect()
                 })
                 .collect();
-            let all = self.of_rows(f, numbers);
-            all.iter().flatten().flatten().for_each(|n| f.pin(*n));
-            let go = |f: &mut Function, all: &[Vec<Vec<Val>>]| {
-                for numbers in all {
-                    for (v, numbers) in numbers.iter().enumerate() {
+            let by_row = self.of_rows(f, values);
+            by_row.iter().flatten().flatten().for_each(|n| f.pin(*n));
+            let rows_body = |f: &mut Function, by_row: &[Vec<Vec<Val>>]| {
+                for values in by_row {
+                    for (v, values) in values.iter().enumerate() {
                         let at = (v * width.lanes() * self.elem.bytes()) as i32;
                         let bits = bits.map(|(bits, _)| bits.at((v * width.lanes() / 8) as i32));
-                        self.row(f, &Place { matrices: &matrices, at, mask, bits }, numbers);
+                        self.row(f, &RowVector { matrices: &matrices, at, mask, bits }, values);
                     }
                     matrices.iter().for_each(|m| f.add(*m, row));
                     bits.iter().for_each(|(bits, row)| f.add(*bits, *row));
                 }
             };
             let rows = f.argument(args, offset_of!(Args, rows));
-            if all.len() > 1 {
-                let together = f.copy(rows);
-                f.shr(together, all.len().trailing_zeros() as u8);
-                f.repeat(together, |f| go(f, &all));
-                f.and(rows, all.len() as i32 - 1);
+            if by_row.len() > 1 {
+                let unrolled = f.copy(rows);
+                f.shr(unrolled, by_row.len().trailing_zeros() as u8);
+                f.repeat(unrolled, |f| rows_body(f, &by_row));
+                f.and(rows, by_row.len() as i32 - 1);
             }
-            f.repeat(rows, |f| go(f, &all[..1]));
+            f.repeat(rows, |f| rows_body(f, &by_row[..1]));
             let group = f.argument(args, offset_of!(Args, group));
             matrices.iter().for_each(|m| f.add(*m, group));
             if let Some((bits, _)) = bits {
@@ -208,7 +208,7 @@ impl Key for Columns {
             for (sum, line) in (0..self.act.lines().0).zip(&lines) {
                 for v in 0..usize::from(self.vectors) {
                     let to = line.indexed(column, 4, (v * width.bytes()) as i32);
-                    let mut parts: Vec<Val> = all.iter().map(|numbers| numbers[v][sum]).collect();
+                    let mut parts: Vec<Val> = by_row.iter().map(|values| values[v][sum]).collect();
                     while parts.len() > 1 {
                         let others = parts.split_off(parts.len() / 2);
                         parts.iter().zip(others).for_each(|(part, other)| f.update(Binary::AddF32, *part, other));
@@ -234,7 +234,7 @@ impl Columns {
         ((isa.simd_registers() - 4) / (act.lines().1 + 1)).clamp(1, 4)
     }
 
-    /// Rows that follow each other, a power of two: enough for four vectors.
+    /// Rows of an iteration of the unrolled loop, a power of two: enough for four vectors.
     fn rows(&self) -> usize {
         (4 / usize::from(self.vectors)).next_power_of_two()
     }
@@ -243,14 +243,14 @@ impl Columns {
     /// values.
     fn of_rows(&self, f: &mut Function, first: Vec<Vec<Val>>) -> Vec<Vec<Vec<Val>>> {
         let (sums, width) = (self.act.lines().0, f.isa().width());
-        let mut own = |n: &Vec<Val>| (0..sums).map(|_| f.zero(width)).chain(n[sums..].iter().copied()).collect();
-        let others: Vec<Vec<Vec<Val>>> = (1..self.rows()).map(|_| first.iter().map(&mut own).collect()).collect();
+        let mut fresh_sums = |n: &Vec<Val>| (0..sums).map(|_| f.zero(width)).chain(n[sums..].iter().copied()).collect();
+        let others: Vec<Vec<Vec<Val>>> = (1..self.rows()).map(|_| first.iter().map(&mut fresh_sums).collect()).collect();
         [first].into_iter().chain(others).collect()
     }
 
     /// One vector of a row.
-    fn row(&self, f: &mut Function, place: &Place<'_>, n: &[Val]) {
-        let Place { matrices, at, mask, bits } = *place;
+    fn row(&self, f: &mut Function, vector: &RowVector<'_>, n: &[Val]) {
+        let RowVector { matrices, at, mask, bits } = *vector;
         let read = |f: &mut Function, matrix: Int| f.load_as(self.elem, matrix.at(at), mask);
         let gradient = |f: &mut Function| {
             let d = read(f, matrices[1]);
@@ -299,7 +299,7 @@ impl Columns {
     }
 }
 
-/// A vector of numbers by column.
+/// A vector of values by column.
 fn load(f: &mut Function, width: Width, (line, column, at): (Int, Int, i32), mask: Option<Pred>) -> Val {
     match mask {
         Some(mask) => f.load_masked(line.indexed(column, 4, at), mask),

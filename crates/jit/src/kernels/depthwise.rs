@@ -14,7 +14,7 @@
 //!
 //! Rows, lines and strips follow each other as [`strips`](super::strips) says.
 
-use super::strips::{Args, At, Cursor, Finish, Near, Other, StripKey, Tap, Window, WindowKey};
+use super::strips::{Args, At, ColumnAddress, Cursor, Finish, Other, StripKey, Tap, Window, WindowKey};
 use crate::asm::Width;
 use crate::ir::{Accumulate, Addr, Binary, Compare, Elem, Function, Int, Pred, Src, Unary, Val};
 use crate::isa::Isa;
@@ -45,8 +45,8 @@ pub struct Depthwise {
     pub single: bool,
 }
 
-/// Taps whose weights are held in registers; the weights of wider windows are loaded at every use.
-const HELD: usize = 8;
+/// Taps whose weights stay resident in registers; the weights of wider windows are loaded at every use.
+const RESIDENT_TAPS: usize = 8;
 
 impl Key for Depthwise {
     type Args = Args;
@@ -104,8 +104,8 @@ impl Depthwise {
         let more = if single { 0 } else { (source / result.max(1)).saturating_sub(1) };
         let sources = if masked && more > 0 { more + 1 } else { usize::from(source < result || masked && source > result) };
         let masks = if isa.avx512 { 0 } else { usize::from(masked) + sources + more };
-        let spread = usize::from(source > 1 || result > 1) + usize::from(source > result);
-        isa.simd_registers().saturating_sub(taps.min(HELD) + masks + spread + 3).clamp(1, 16)
+        let broadcast = usize::from(source > 1 || result > 1) + usize::from(source > result);
+        isa.simd_registers().saturating_sub(taps.min(RESIDENT_TAPS) + masks + broadcast + 3).clamp(1, 16)
     }
 }
 
@@ -142,24 +142,24 @@ impl Writer<'_> {
             f.load(self.width, shift.indexed(at.channel, 4, 0))
         });
         let masks = match from < to || from > to && self.kernel.window.masked {
-            true => self.met(f, at),
+            true => self.source_masks(f, at),
             false => at.mask(&self.kernel.window, 0).into_iter().collect(),
         };
         Frame { shift, masks }
     }
 
     /// The lanes that exist of each source vector of a result vector.
-    fn met(&self, f: &mut Function, at: &At) -> Vec<Pred> {
+    fn source_masks(&self, f: &mut Function, at: &At) -> Vec<Pred> {
         let lanes = self.width.lanes();
         let [from, to] = self.kernel.group.map(usize::from);
-        let met = lanes / to.max(1) * from;
+        let sources = lanes / to.max(1) * from;
         // Source channels that are left.
-        let (left, done, each) = (f.argument(at.args, offset_of!(Args, source_channels)), f.copy(at.channel), f.int(met as i64));
+        let (left, done, per_vector) = (f.argument(at.args, offset_of!(Args, source_channels)), f.copy(at.channel), f.int(sources as i64));
         f.shr(done, lanes.trailing_zeros() as u8);
-        f.mul(done, each);
+        f.mul(done, per_vector);
         f.sub(left, done);
         let left = f.splat_int(self.width, left);
-        let vectors = if self.kernel.single { 1 } else { met.div_ceil(lanes) };
+        let vectors = if self.kernel.single { 1 } else { sources.div_ceil(lanes) };
         let mask = |part: usize| {
             let numbers: Vec<u8> = (part * lanes..(part + 1) * lanes).flat_map(|lane| (lane as u32).to_le_bytes()).collect();
             let numbers = f.constant(&numbers);
@@ -191,34 +191,34 @@ impl Writer<'_> {
     fn line(&self, f: &mut Function, mut cursor: Cursor, (weights, channel): (Int, u8), frame: &Frame, sums: &[Val]) {
         let (kernel, window) = (self.kernel, &self.kernel.window);
         let add = kernel.dots.unwrap_or(Accumulate::FmaF32);
-        let spread = self.spread(f, channel);
-        let held: Vec<Val> = match window.taps.len() {
-            0..=HELD => window.taps.iter().map(|t| f.load_as(kernel.weights, self.weights(weights, t, channel), None)).collect(),
+        let broadcast = self.broadcast(f, channel);
+        let resident: Vec<Val> = match window.taps.len() {
+            0..=RESIDENT_TAPS => window.taps.iter().map(|t| f.load_as(kernel.weights, self.weights(weights, t, channel), None)).collect(),
             _ => Vec::new(),
         };
         let columns = window.columns();
         for x in columns.all() {
-            let near = cursor.reach(f, x);
-            let at = near.at(0);
+            let address = cursor.seek(f, x);
+            let at = address.at(0);
             let plain = window.source == Elem::F32 && frame.masks.is_empty() && frame.shift.is_none();
             // Of products of bytes, the unsigned ones of the source come first, and only the second operand may be memory.
             let commutes = add != Accumulate::DotU8S8;
-            if plain && commutes && spread.is_none() && !held.is_empty() && columns.users(x).count() == 1 {
-                columns.users(x).for_each(|(i, t)| f.accumulate(add, sums[i], held[t], Src::Mem(at)));
+            if plain && commutes && broadcast.is_none() && !resident.is_empty() && columns.users(x).count() == 1 {
+                columns.users(x).for_each(|(i, t)| f.accumulate(add, sums[i], resident[t], Src::Mem(at)));
                 continue;
             }
-            let value = match &spread {
-                Some(spread) if !spread.parts.is_empty() => self.joined(f, near, frame, spread),
-                Some(spread) if plain => f.binary(Binary::Lookup32, spread.index, Src::Mem(at)),
+            let value = match &broadcast {
+                Some(broadcast) if !broadcast.parts.is_empty() => self.broadcast_from_parts(f, address, frame, broadcast),
+                Some(broadcast) if plain => f.binary(Binary::Lookup32, broadcast.index, Src::Mem(at)),
                 _ => {
                     let value = f.load_as(window.source, at, frame.masks.first().copied());
                     let value = frame.shift.map_or(value, |shift| f.binary(Binary::SubF32, value, shift));
-                    spread.as_ref().map_or(value, |spread| f.binary(Binary::Lookup32, spread.index, value))
+                    broadcast.as_ref().map_or(value, |broadcast| f.binary(Binary::Lookup32, broadcast.index, value))
                 }
             };
             for (i, t) in columns.users(x) {
-                let by = match held.get(t) {
-                    Some(held) => Src::Val(*held),
+                let by = match resident.get(t) {
+                    Some(resident) => Src::Val(*resident),
                     None if kernel.weights == Elem::F32 => Src::Mem(self.weights(weights, &window.taps[t], channel)),
                     None => Src::Val(f.load_as(kernel.weights, self.weights(weights, &window.taps[t], channel), None)),
                 };
@@ -227,33 +227,33 @@ impl Writer<'_> {
         }
     }
 
-    /// How a channel of the groups is spread over their results; `None` where a group is one channel.
-    fn spread(&self, f: &mut Function, channel: u8) -> Option<Spread> {
-        let index = spread(f, self.width, self.kernel.group, channel)?;
+    /// How a channel of the groups is broadcast over their results; `None` where a group is one channel.
+    fn broadcast(&self, f: &mut Function, channel: u8) -> Option<Broadcast> {
+        let index = broadcast(f, self.width, self.kernel.group, channel)?;
         let lanes = self.width.lanes();
-        let of: Vec<usize> = (0..lanes).map(|lane| met(self.kernel.group, lane, channel) / lanes).collect();
+        let of: Vec<usize> = (0..lanes).map(|lane| source_channel(self.kernel.group, lane, channel) / lanes).collect();
         let mut parts = Vec::new();
         if !self.kernel.single && of.iter().any(|part| *part > 0) {
             for part in (of[0]..=of[lanes - 1]).filter(|part| of.contains(part)) {
-                let before = of.iter().filter(|p| **p <= part).count();
-                let count = f.int(before as i64);
+                let lanes_up_to = of.iter().filter(|p| **p <= part).count();
+                let count = f.int(lanes_up_to as i64);
                 parts.push((part, f.first_lanes(count)));
             }
         }
-        Some(Spread { index, parts })
+        Some(Broadcast { index, parts })
     }
 
-    /// A channel of the groups at a column, from several vectors.
-    fn joined(&self, f: &mut Function, near: Near, frame: &Frame, spread: &Spread) -> Val {
+    /// A channel of the groups at a column, broadcast from several source vectors.
+    fn broadcast_from_parts(&self, f: &mut Function, address: ColumnAddress, frame: &Frame, broadcast: &Broadcast) -> Val {
         let (mut all, source) = (None, self.kernel.window.source);
-        for (part, mask) in spread.parts.iter().rev() {
-            let at = near.at((part * self.width.lanes() * source.bytes()) as i32);
+        for (part, mask) in broadcast.parts.iter().rev() {
+            let at = address.at((part * self.width.lanes() * source.bytes()) as i32);
             let exists = frame.masks.get(*part).copied();
             let value = if source == Elem::F32 && exists.is_none() {
-                f.binary(Binary::Lookup32, spread.index, Src::Mem(at))
+                f.binary(Binary::Lookup32, broadcast.index, Src::Mem(at))
             } else {
                 let value = f.load_as(source, at, exists);
-                f.binary(Binary::Lookup32, spread.index, value)
+                f.binary(Binary::Lookup32, broadcast.index, value)
             };
             all = Some(all.map_or(value, |later| f.select(*mask, value, later)));
         }
@@ -266,24 +266,24 @@ impl Writer<'_> {
     }
 }
 
-/// How the lanes of a vector of results take a channel of their groups.
-struct Spread {
-    /// The lane of the source.
+/// The permutation that broadcasts a channel of every group over the group's results.
+struct Broadcast {
+    /// The source lane of every lane.
     index: Val,
     /// Where the groups' channels are in several vectors: the number of each, and the lanes whose channel it or an earlier one has.
     parts: Vec<(usize, Pred)>,
 }
 
 /// The source channel, counted from the vector's first, that is a channel of a lane's group.
-fn met([from, to]: [u8; 2], lane: usize, channel: u8) -> usize {
+fn source_channel([from, to]: [u8; 2], lane: usize, channel: u8) -> usize {
     lane / usize::from(to.max(1)) * usize::from(from) + usize::from(channel)
 }
 
-/// Where the lanes of a vector take a channel of their group from, within a vector.
-fn spread(f: &mut Function, width: Width, group: [u8; 2], channel: u8) -> Option<Val> {
+/// The index vector of the permutation that broadcasts a channel of every group over the group's lanes; `None` where a group is one channel.
+fn broadcast(f: &mut Function, width: Width, group: [u8; 2], channel: u8) -> Option<Val> {
     let lanes = width.lanes();
     (group != [1, 1]).then(|| {
-        let bytes: Vec<u8> = (0..lanes).flat_map(|lane| ((met(group, lane, channel) % lanes) as u32).to_le_bytes()).collect();
+        let bytes: Vec<u8> = (0..lanes).flat_map(|lane| ((source_channel(group, lane, channel) % lanes) as u32).to_le_bytes()).collect();
         let at = f.constant(&bytes);
         f.load(width, at)
     })

@@ -89,7 +89,7 @@ impl Product {
         }
     }
 
-    /// Elements of consecutive depth that lie together in `B`, for every column.
+    /// Elements of consecutive depth that are interleaved in `B`, for every column: the K of a VNNI block.
     #[inline]
     pub const fn together(self) -> usize {
         match self {
@@ -139,9 +139,9 @@ pub enum Start {
 /// How far the lines of `B` are apart.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Line {
-    /// So many vectors, at least those of the tile; columns behind a mask are there and any number.
+    /// So many vectors, at least those of the tile; columns after a mask are there and any number.
     Packed(u8),
-    /// [`Args::b_row`] bytes; columns behind a mask are not touched. For f16 that is the distance of single depths.
+    /// [`Args::b_row`] bytes; columns after a mask are not touched. For f16 that is the distance of single depths.
     Apart,
 }
 
@@ -159,7 +159,7 @@ pub struct Dot {
     /// Distance of the steps of `A`; 4 bytes when they follow each other.
     pub a_step: Stride,
     /// Elements of a last step that is not whole, 0 if there is none: its part of `A` is read exactly, and `B` has zeros to the whole step
-    /// where its numbers lie together.
+    /// where these are interleaved.
     pub partial: u8,
     /// Sets of sums that the steps of real numbers take in turns, at least 1, so that few sums need not wait for each other: 1, 2 or 4. Results are
     /// rounded otherwise.
@@ -168,7 +168,7 @@ pub struct Dot {
     pub start: Start,
     /// True when the last vector has [`Args::last`] columns.
     pub masked: bool,
-    /// True when memory that is needed later is asked for meanwhile, see [`Args::ahead`].
+    /// True when memory that is needed later is prefetched meanwhile, see [`Args::ahead`].
     pub ahead: bool,
 }
 
@@ -176,7 +176,7 @@ pub struct Dot {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Args {
-    /// The strips, one behind the other, see [`Dot::strip_words`].
+    /// The strips, one after the other, see [`Dot::strip_words`].
     pub strips: *const usize,
     /// Number of strips, at least 1.
     pub count: usize,
@@ -242,48 +242,48 @@ pub struct Spot {
     pub args: Int,
     /// Columns of the panels that are done for the tile.
     pub column: Int,
-    /// Pointer to the words of the strip, and rows of it before the tile; or pointer to the words of its rows, and how far behind them its place is.
-    place: Place,
+    /// Pointer to the words of the strip, and rows of it before the tile; or pointer to the words of its rows, and how far after them its place is.
+    words: Words,
 }
 
-/// Where the words of a tile are.
+/// The address of a tile's words.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum Words {
     Strip { words: Int, before: Int },
     Rows { words: Int, shift: Int },
 }
 
 impl Spot {
     fn of_strip(args: Int, column: Int, (words, before): (Int, Int)) -> Spot {
-        Spot { args, column, place: Place::Strip { words, before } }
+        Spot { args, column, words: Words::Strip { words, before } }
     }
 
-    /// A tile that does not come from a strip: the words of its rows are at `words`, its place as many bytes behind them as `shift` says.
+    /// A tile that does not come from a strip: the words of its rows are at `words`, its place as many bytes after them as `shift` says.
     pub fn of_rows(args: Int, column: Int, (words, shift): (Int, Int)) -> Spot {
-        Spot { args, column, place: Place::Rows { words, shift } }
+        Spot { args, column, words: Words::Rows { words, shift } }
     }
 
     fn word(&self, i: usize) -> Addr {
-        let (Place::Strip { words, .. } | Place::Rows { words, .. }) = self.place;
+        let (Words::Strip { words, .. } | Words::Rows { words, .. }) = self.words;
         words.at((i * size_of::<usize>()) as i32)
     }
 
     /// The word of a row of the strip's first tile that the epilogue uses.
     pub fn row(&self, row: usize) -> Addr {
-        self.word(if matches!(self.place, Place::Strip { .. }) { HEAD + row } else { row })
+        self.word(if matches!(self.words, Words::Strip { .. }) { HEAD + row } else { row })
     }
 
     /// The distance of the tile from the strip's first tile, by the strip's distance for the epilogue.
     pub fn shift(&self, f: &mut Function) -> Int {
-        match self.place {
-            Place::Strip { .. } => self.scaled(f, self.word(4)),
-            Place::Rows { shift, .. } => f.copy(shift),
+        match self.words {
+            Words::Strip { .. } => self.scaled(f, self.word(4)),
+            Words::Rows { shift, .. } => f.copy(shift),
         }
     }
 
     /// The rows of the strip before the tile, each as long as a number in memory says.
     fn scaled(&self, f: &mut Function, row: Addr) -> Int {
-        let Place::Strip { before, .. } = self.place else { return f.int(0) };
+        let Words::Strip { before, .. } = self.words else { return f.int(0) };
         let row = f.load_int(row);
         f.mul(row, before);
         row
@@ -293,8 +293,8 @@ impl Spot {
     fn memory(&self, f: &mut Function) -> (Int, Int) {
         let row = self.args.at(offset_of!(Args, sums_row) as i32);
         let base = f.load_int(self.args.at(offset_of!(Args, sums) as i32));
-        let (place, before) = (f.load_int(self.word(2)), self.scaled(f, row));
-        f.add(base, place);
+        let (offset, before) = (f.load_int(self.word(2)), self.scaled(f, row));
+        f.add(base, offset);
         f.add(base, before);
         (f.address(base.indexed(self.column, 4, 0)), f.load_int(row))
     }
@@ -356,7 +356,7 @@ impl Key for Dot {
 }
 
 impl Dot {
-    /// A kernel for a tile of `rows` by `vectors`: steps behind each other, lines of `B` behind each other, sums from zero.
+    /// A kernel for a tile of `rows` by `vectors`: steps after each other, lines of `B` after each other, sums from zero.
     pub const fn new(product: Product, rows: u8, vectors: u8) -> Dot {
         Dot {
             product,
@@ -393,10 +393,10 @@ impl Dot {
         if self.a_step == Stride::Across { 1 } else { usize::from(self.rows) }
     }
 
-    /// True where sums leave no register for one of the vectors of `B`. A kernel can do that if it multiplies elements as they are, see
+    /// True where accumulators leave no register for one of the vectors of `B`. A kernel can do without if it multiplies elements as they are, see
     /// [`Product::is_native`].
     #[inline]
-    fn is_crowded(&self, isa: Isa) -> bool {
+    fn lacks_b_register(&self, isa: Isa) -> bool {
         let (rows, vectors) = (usize::from(self.rows), usize::from(self.vectors));
         self.product.is_native(isa) && vectors > 1 && (rows + 1) * vectors == isa.simd_registers()
     }

@@ -66,7 +66,7 @@ pub enum Walk {
     },
     /// Through columns, [`Args::b_row`] apart.
     ///
-    /// `A` has for every vector of a column and each of its parts a vector for each row, zeros behind the last number. Of weights of one part it has rows,
+    /// `A` has for every vector of a column and each of its parts a vector for each row, zeros after the last number. Of weights of one part it has rows,
     /// [`Args::a_row`] apart, of as many words as a column. `C` gets for every column the sum of each row; the vector that ends with the last of them is
     /// written whole. Where groups of the depth have scales, a column is [`Args::rest`] times [`Args::blocks`] vectors.
     Columns {
@@ -133,8 +133,8 @@ pub struct Args {
     pub a_sums: *const f32,
 }
 
-/// Most sums that a kernel keeps beside the registers for decoding.
-const fn most_sums(isa: Isa, decode: Decode) -> usize {
+/// The most accumulators that fit beside the registers for decoding.
+const fn max_sums(isa: Isa, decode: Decode) -> usize {
     match (isa.avx512, decode.line_parts()) {
         (true, _) => 24,
         (false, 1) => 12,
@@ -184,7 +184,7 @@ impl Gemv {
     /// Vectors of a line of a panel that are taken at a time: `line`, or an equal part of it whose sums have registers.
     pub const fn vectors(isa: Isa, decode: Decode, rows: usize, line: usize) -> usize {
         let mut vectors = line;
-        while vectors > 1 && rows * vectors > most_sums(isa, decode) {
+        while vectors > 1 && rows * vectors > max_sums(isa, decode) {
             vectors = if vectors.is_multiple_of(2) { vectors / 2 } else { 1 };
         }
         vectors
@@ -224,7 +224,7 @@ impl Gemv {
     }
 }
 
-/// The parts that all walks share.
+/// What the three orders of weights share.
 struct Writer {
     rows: usize,
     decode: Decode,
@@ -280,15 +280,16 @@ pub(super) struct Streams {
     triple: Int,
 }
 
-/// Streams that share a register: x86 addresses reach 0, 1, 2 and 4 times another, and one with the triple reaches 3.
-const SHARE: usize = 5;
+/// Streams that addressing modes reach from one base register: an index is scaled by 1, 2 or 4, and a register with the triple stride reaches
+/// the fourth.
+const STREAMS_PER_BASE: usize = 5;
 
 impl Streams {
     /// So many of them from `b` on.
     pub(super) fn new(f: &mut Function, b: Int, row: Int, count: usize) -> Streams {
         let triple = f.address(row.indexed(row, 2, 0));
         let mut bases = vec![f.copy(b)];
-        if count > SHARE {
+        if count > STREAMS_PER_BASE {
             let next = f.address(b.indexed(row, 4, 0));
             f.add(next, row);
             bases.push(next);
@@ -306,29 +307,29 @@ impl Streams {
         }
     }
 
-    /// The place of one of them.
+    /// The address of one of them.
     pub(super) fn at(&self, i: usize) -> Addr {
-        let base = self.bases[i / SHARE];
-        match i % SHARE {
+        let base = self.bases[i / STREAMS_PER_BASE];
+        match i % STREAMS_PER_BASE {
             0 => base.at(0),
             3 => base.indexed(self.triple, 1, 0),
             n => base.indexed(self.row, n as u8, 0),
         }
     }
 
-    /// Goes on along all of them.
+    /// Advances all of them.
     pub(super) fn advance(&self, f: &mut Function, bytes: i32) {
         self.bases.iter().for_each(|b| f.add(*b, bytes));
     }
 }
 
-/// Sums that are computed at a time at least, so that latency does not bind.
-const CHAINS: usize = 8;
+/// Independent chains of multiply-adds that hide their latency.
+const MIN_CHAINS: usize = 8;
 
-/// Bytes of a panel that are asked for ahead.
-const AHEAD: i32 = 8192;
-/// Rows from which that pays: with fewer, the processor runs ahead far enough itself, and asking costs a few per cent.
-const BUSY_ROWS: usize = 3;
+/// How far ahead a panel is prefetched.
+const PREFETCH_DISTANCE_BYTES: i32 = 8192;
+/// Rows from which prefetching pays: with fewer, out-of-order execution reaches far enough ahead, and prefetches cost a few per cent.
+const MIN_PREFETCH_ROWS: usize = 3;
 
 struct Panel<'w> {
     w: &'w Writer,
@@ -344,20 +345,20 @@ struct Cursor {
 }
 
 impl Panel<'_> {
-    /// Sets of sums, taken in turns.
-    fn copies(&self) -> usize {
+    /// Sets of accumulators, used in turn.
+    fn accumulator_sets(&self) -> usize {
         let sums = self.w.rows * self.vectors;
-        let most = if self.w.width == Width::W512 { CHAINS } else { CHAINS / 2 };
-        (most / sums).clamp(1, self.unroll * self.parts())
+        let chains = if self.w.width == Width::W512 { MIN_CHAINS } else { MIN_CHAINS / 2 };
+        (chains / sums).clamp(1, self.unroll * self.parts())
     }
 
     fn parts(&self) -> usize {
         self.w.decode.line_parts()
     }
 
-    /// Whether memory is asked for ahead. Weights that are decoded come slowly enough without.
-    fn asks_ahead(&self) -> bool {
-        self.parts() == 1 && self.w.rows >= BUSY_ROWS
+    /// Whether the panel is prefetched. Weights that are decoded come slowly enough without.
+    fn prefetches(&self) -> bool {
+        self.parts() == 1 && self.w.rows >= MIN_PREFETCH_ROWS
     }
 
     /// Bytes of so many vectors' columns in a line.
@@ -371,7 +372,7 @@ impl Panel<'_> {
 
     fn write(&self, f: &mut Function, groups: Option<Groups>) {
         let w = self.w;
-        let sums = w.pinned_zeros(f, self.copies() * w.rows * self.vectors);
+        let sums = w.pinned_zeros(f, self.accumulator_sets() * w.rows * self.vectors);
         let cursor = Cursor { a: w.arg(f, offset_of!(Args, a)), b: w.arg(f, offset_of!(Args, b)) };
         match groups {
             None => {
@@ -405,18 +406,18 @@ impl Panel<'_> {
 
     fn lines(&self, f: &mut Function, at: &Cursor, sums: &[Val], count: usize) {
         let w = self.w;
-        let (each, copies) = (w.rows * self.vectors, self.copies());
+        let (sums_of_set, accumulator_sets) = (w.rows * self.vectors, self.accumulator_sets());
         for l in 0..count {
             let line = l * self.line;
-            if self.asks_ahead() {
+            if self.prefetches() {
                 for byte in (0..self.bytes(self.vectors)).step_by(64) {
-                    f.prefetch(Prefetch::L2, at.b.at(self.bytes(line) + byte + AHEAD));
+                    f.prefetch(Prefetch::L2, at.b.at(self.bytes(line) + byte + PREFETCH_DISTANCE_BYTES));
                 }
             }
             let x: Vec<Val> = (0..self.vectors).map(|v| self.load(f, at.b.at(self.bytes(line + v)))).collect();
             for part in 0..self.parts() {
                 let n = l * self.parts() + part;
-                let sums = &sums[n % copies * each..][..each];
+                let sums = &sums[n % accumulator_sets * sums_of_set..][..sums_of_set];
                 self.part(f, at.a, n, (&x, part), sums);
             }
         }
@@ -425,7 +426,7 @@ impl Panel<'_> {
     }
 
     /// A part of a loaded vector; whole lines are converted without extraction.
-    fn numbers(&self, f: &mut Function, x: Val, part: usize) -> Val {
+    fn elements(&self, f: &mut Function, x: Val, part: usize) -> Val {
         if self.w.decode.stored == Stored::F16 { x } else { self.w.decoder.part(f, x, part) }
     }
 
@@ -435,18 +436,18 @@ impl Panel<'_> {
         let w = self.w;
         let word = |row: usize| a.at(((n * w.rows + row) * 4) as i32);
         if self.vectors > 1 && (w.rows == 1 || self.parts() == 1) {
-            let numbers = |f: &mut Function, v: usize| self.numbers(f, x[v], part);
+            let elements = |f: &mut Function, v: usize| self.elements(f, x[v], part);
             for row in 0..w.rows {
                 let a = f.splat(w.width, word(row));
                 for v in 0..self.vectors {
-                    let b = numbers(f, v);
+                    let b = elements(f, v);
                     f.accumulate(w.op(), sums[row * self.vectors + v], a, b);
                 }
             }
             return;
         }
         for v in 0..self.vectors {
-            let b = self.numbers(f, x[v], part);
+            let b = self.elements(f, x[v], part);
             for row in 0..w.rows {
                 f.accumulate(w.op(), sums[row * self.vectors + v], b, Src::Splat(word(row)));
             }
@@ -575,15 +576,15 @@ impl Lines<'_> {
         let w = self.w;
         let x: Vec<Val> = (0..self.lines).map(|l| self.load(f, streams.at(l), mask)).collect();
         for part in 0..self.parts() {
-            let place = |row: usize| c.at(w.bytes(part * w.rows + row));
-            let sums: Vec<Val> = (0..w.rows).map(|row| f.load(w.width, place(row))).collect();
+            let sum_at = |row: usize| c.at(w.bytes(part * w.rows + row));
+            let sums: Vec<Val> = (0..w.rows).map(|row| f.load(w.width, sum_at(row))).collect();
             for (l, x) in x.iter().enumerate() {
                 let b = self.part(f, *x, part);
                 for (row, sum) in sums.iter().enumerate() {
                     f.accumulate(w.op(), *sum, b, Src::Splat(a.at(((l * w.rows + row) * 4) as i32)));
                 }
             }
-            sums.iter().enumerate().for_each(|(row, sum)| f.store(place(row), *sum));
+            sums.iter().enumerate().for_each(|(row, sum)| f.store(sum_at(row), *sum));
         }
     }
 }
@@ -612,7 +613,7 @@ impl Columns<'_> {
             streams.restart(f, b);
             rows.iter().for_each(|rows| rows.restart(f, a));
             sums.iter().for_each(|s| f.clear(*s));
-            let from = From { streams: &streams, a, rows: rows.as_ref() };
+            let from = Operands { streams: &streams, a, rows: rows.as_ref() };
             match &scaled {
                 None => self.vectors(f, &from, &sums),
                 Some(scaled) => {
@@ -628,15 +629,15 @@ impl Columns<'_> {
             if mask.is_some() {
                 self.vector(f, &from, &sums, mask);
             }
-            let across = f.lane_sums(results);
-            across.iter().enumerate().for_each(|(i, sums)| f.store(c.at(w.bytes(i)), *sums));
+            let row_sums = f.lane_sums(results);
+            row_sums.iter().enumerate().for_each(|(i, sums)| f.store(c.at(w.bytes(i)), *sums));
             f.add(c, (sums.len() * 4) as i32);
             (0..self.columns).for_each(|_| f.add(b, row));
         });
     }
 
     /// Whole vectors of every column.
-    fn vectors(&self, f: &mut Function, from: &From<'_>, sums: &[Val]) {
+    fn vectors(&self, f: &mut Function, from: &Operands<'_>, sums: &[Val]) {
         let w = self.w;
         let blocks = w.arg(f, offset_of!(Args, blocks));
         f.repeat(blocks, |f| {
@@ -660,13 +661,13 @@ impl Columns<'_> {
             group
         };
         let first = group(f);
-        let others: Vec<Int> = scaled.below.iter().map(|_| group(f)).collect();
+        let others: Vec<Int> = scaled.lanes_below.iter().map(|_| group(f)).collect();
         for (column, (sums, totals)) in sums.chunks(w.rows).zip(scaled.totals.chunks(w.rows)).enumerate() {
             let of = |f: &mut Function, group: Int| f.splat_as(elem, group.at((column * elem.bytes()) as i32));
             let mut factor = of(f, first);
-            for (below, group) in scaled.below.iter().zip(&others) {
-                let behind = of(f, *group);
-                factor = f.select(*below, factor, behind);
+            for (lanes_below, group) in scaled.lanes_below.iter().zip(&others) {
+                let next_factor = of(f, *group);
+                factor = f.select(*lanes_below, factor, next_factor);
             }
             for (sum, total) in sums.iter().zip(totals) {
                 f.accumulate(Accumulate::FmaF32, *total, *sum, factor);
@@ -676,7 +677,7 @@ impl Columns<'_> {
     }
 
     /// A vector of every column.
-    fn vector(&self, f: &mut Function, from: &From<'_>, sums: &[Val], mask: Option<Pred>) {
+    fn vector(&self, f: &mut Function, from: &Operands<'_>, sums: &[Val], mask: Option<Pred>) {
         let w = self.w;
         let x: Vec<Val> = (0..self.columns).map(|l| w.load(f, from.streams.at(l), mask)).collect();
         for part in 0..w.parts() {
@@ -704,23 +705,23 @@ struct Scaled {
     /// Sums of scaled group sums.
     totals: Vec<Val>,
     /// For each group of a vector but the first, the lanes below its own.
-    below: Vec<Pred>,
+    lanes_below: Vec<Pred>,
 }
 
 impl Scaled {
     fn new(f: &mut Function, w: &Writer, scales: Scales, sums: usize) -> Scaled {
         let (scale, totals, count) = (w.arg(f, offset_of!(Args, scale)), w.pinned_zeros(f, sums), usize::from(scales.in_vector));
-        let lanes_below = |f: &mut Function, group: usize| {
+        let first_lanes_of = |f: &mut Function, group: usize| {
             let lanes = f.int((group * w.width.lanes() / count) as i64);
             f.first_lanes(lanes)
         };
-        let below = (1..count).map(|group| lanes_below(f, group)).collect();
-        Scaled { scales, scale, totals, below }
+        let lanes_below = (1..count).map(|group| first_lanes_of(f, group)).collect();
+        Scaled { scales, scale, totals, lanes_below }
     }
 }
 
-/// Where a kernel of columns is: in columns, and in `A`, whose rows may be apart.
-struct From<'s> {
+/// The addresses of a kernel of columns: of the columns, and of `A`, which is one array or a stream for each row.
+struct Operands<'s> {
     streams: &'s Streams,
     a: Int,
     rows: Option<&'s Streams>,

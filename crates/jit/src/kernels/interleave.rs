@@ -46,11 +46,11 @@ pub struct Args {
     pub places: *const [usize; 2],
     /// Groups, at least 1.
     pub groups: usize,
-    /// Vectors of a row, and columns behind them.
+    /// Vectors of a row, and columns after them.
     pub vectors: usize,
     /// As said.
     pub left: usize,
-    /// Words to write behind the vectors, zeros where there are no columns; 0, or at least as many as columns are left.
+    /// Words to write after the vectors, zeros where there are no columns; 0, or at least as many as columns are left.
     pub written: usize,
     /// The factors of the first column.
     pub factors: [*const f32; UNCHANGED.len()],
@@ -75,9 +75,9 @@ impl Key for Interleave {
         let groups = f.argument(args, offset_of!(Args, groups));
         let places = f.argument(args, offset_of!(Args, places));
         // Elements that are converted are written down, and read as bits.
-        let own = self.converts().then(|| f.local(lanes * WORD));
-        let third = f.copy(row);
-        (0..2).for_each(|_| f.add(third, row));
+        let converted = self.converts().then(|| f.local(lanes * WORD));
+        let row_3 = f.copy(row);
+        (0..2).for_each(|_| f.add(row_3, row));
         let width = f.isa().width();
         let shifts: Vec<Val> = (1..self.rows()).map(|i| f.splat_i32(width, 1 << (i * 8 * self.to.bytes()))).collect();
         f.repeat_some(groups, |f| {
@@ -92,11 +92,11 @@ impl Key for Interleave {
             });
             let vectors = f.argument(args, offset_of!(Args, vectors));
             let sums = self.summed.then(|| f.argument(args, offset_of!(Args, sums)));
-            let on = On { from, to, row, third, rows, factors, own, sums, places: &shifts };
+            let at = Registers { from, to, row, row_3, rows, factors, converted, sums, shifts: &shifts };
             let all_vectors = |f: &mut Function, whole: bool| {
                 let vectors = f.copy(vectors);
                 f.repeat(vectors, |f| {
-                    self.vector(f, &on, (whole, None));
+                    self.vector(f, &at, (whole, None));
                     f.add(from, (lanes * self.from.bytes()) as i32);
                     f.add(to, (lanes * WORD) as i32);
                     sums.iter().for_each(|at| f.add(*at, (lanes * WORD) as i32));
@@ -110,7 +110,7 @@ impl Key for Interleave {
             f.when(Compare::Gt, written, 0, |f| {
                 let left = f.argument(args, offset_of!(Args, left));
                 let masks = (f.first_lanes(left), f.first_lanes(written));
-                self.vector(f, &on, (false, Some(masks)));
+                self.vector(f, &at, (false, Some(masks)));
             });
             f.add(places, 2 * size_of::<usize>() as i32);
         });
@@ -136,12 +136,12 @@ impl Interleave {
 
     /// A vector of words, of the `whole` group or of the rows that there are; of some columns where there are masks of those that exist and those that are
     /// written.
-    fn vector(&self, f: &mut Function, on: &On<'_>, (whole, masks): (bool, Option<(Pred, Pred)>)) {
+    fn vector(&self, f: &mut Function, at: &Registers<'_>, (whole, masks): (bool, Option<(Pred, Pred)>)) {
         let width = f.isa().width();
-        let there = masks.map(|m| m.0);
-        let factors = on.factors.map(|factor| {
+        let valid = masks.map(|m| m.0);
+        let factors = at.factors.map(|factor| {
             let (at, how) = factor?;
-            Some(match (how, there) {
+            Some(match (how, valid) {
                 (Factor::Same, _) => f.splat(width, at.at(0)),
                 (_, Some(mask)) => f.load_masked(at.at(0), mask),
                 (_, None) => f.load(width, at.at(0)),
@@ -150,11 +150,11 @@ impl Interleave {
         let words = f.zero(width);
         for i in 0..self.rows() {
             match whole {
-                true => self.row(f, on, i, (words, there, factors)),
-                false => f.when(Compare::Gt, on.rows, i as i32, |f| self.row(f, on, i, (words, there, factors))),
+                true => self.row(f, at, i, (words, valid, factors)),
+                false => f.when(Compare::Gt, at.rows, i as i32, |f| self.row(f, at, i, (words, valid, factors))),
             }
         }
-        if let Some(sums) = on.sums {
+        if let Some(sums) = at.sums {
             let ones = f.splat_i32(width, 0x0101_0101);
             let sum = match masks {
                 Some((_, written)) => f.load_masked(sums.at(0), written),
@@ -167,29 +167,35 @@ impl Interleave {
             }
         }
         match masks {
-            Some((_, written)) => f.store_masked(on.to.at(0), words, written),
-            None => f.store(on.to.at(0), words),
+            Some((_, written)) => f.store_masked(at.to.at(0), words, written),
+            None => f.store(at.to.at(0), words),
         }
     }
 
     /// Puts row `i` of a vector into its words: the columns that exist.
-    fn row(&self, f: &mut Function, on: &On<'_>, i: usize, (words, there, factors): (Val, Option<Pred>, [Option<Val>; UNCHANGED.len()])) {
-        let from = row_of(on.from, (on.row, on.third), i);
-        let mut x = match on.own {
-            None => f.load_as(self.low(), from, there),
-            Some(own) => {
-                let x = f.load_number(self.from, from, there);
+    fn row(
+        &self,
+        f: &mut Function,
+        at: &Registers<'_>,
+        i: usize,
+        (words, valid, factors): (Val, Option<Pred>, [Option<Val>; UNCHANGED.len()]),
+    ) {
+        let from = row_of(at.from, (at.row, at.row_3), i);
+        let mut x = match at.converted {
+            None => f.load_as(self.low(), from, valid),
+            Some(converted) => {
+                let x = f.load_number(self.from, from, valid);
                 let x = super::transpose::scaled(f, x, factors);
-                f.store_as(self.to, own.at(0), x, None);
-                f.load_as(self.low(), own.at(0), None)
+                f.store_as(self.to, converted.at(0), x, None);
+                f.load_as(self.low(), converted.at(0), None)
             }
         };
-        if let (Some(mask), Some(_)) = (there, on.own) {
+        if let (Some(mask), Some(_)) = (valid, at.converted) {
             let zero = f.zero(f.isa().width());
             x = f.select(mask, x, zero);
         }
         if let Some(place) = i.checked_sub(1) {
-            x = f.binary(Binary::MulI32, x, on.places[place]);
+            x = f.binary(Binary::MulI32, x, at.shifts[place]);
         }
         f.update(Binary::Or, words, x);
     }
@@ -201,26 +207,26 @@ impl Interleave {
 }
 
 /// Row `i` of a group, of which the distances of the second and the fourth are given.
-fn row_of(from: Int, (row, third): (Int, Int), i: usize) -> Addr {
+fn row_of(from: Int, (row, row_3): (Int, Int), i: usize) -> Addr {
     match i {
         0 => from.at(0),
         1 => from.indexed(row, 1, 0),
         2 => from.indexed(row, 2, 0),
-        _ => from.indexed(third, 1, 0),
+        _ => from.indexed(row_3, 1, 0),
     }
 }
 
 /// Where a vector of words comes from and goes to.
-struct On<'o> {
+struct Registers<'o> {
     from: Int,
     to: Int,
     /// From the first row to the next, and to the last of four.
     row: Int,
-    third: Int,
+    row_3: Int,
     rows: Int,
     factors: [Option<(Int, Factor)>; UNCHANGED.len()],
-    own: Option<Int>,
+    converted: Option<Int>,
     sums: Option<Int>,
     /// The factors that shift the elements of all rows but the first to their places.
-    places: &'o [Val],
+    shifts: &'o [Val],
 }

@@ -1,8 +1,8 @@
-//! Elements that go to places of their own, some vectors of neighbours at a time: vectors of the source, whose lanes are looked up for those of a vector of
-//! the destination.
+//! Gathers by tables of permutations: every vector of the destination takes its lanes from a few vectors of the source, each by a permutation, which are
+//! blended.
 //!
-//! Tables say for each vector of the destination where it is, and for each vector of the source that it comes from which lane each lane comes from. A vector
-//! is made over and over at places that lie as far apart, from tables in registers. The floor is a load, a permutation and a blend for each vector of the
+//! Tables say for each vector of the destination where it is, and for each of its vectors of the source the source lane of every lane. A vector is repeated
+//! at a constant stride, with its tables in registers. The floor is a load, a permutation and a blend for each vector of the
 //! source, and a store.
 
 use crate::ir::{Addr, Binary, Elem, Function, Int, Pred, Val};
@@ -19,7 +19,7 @@ pub const LANES: usize = 16;
 /// Most vectors of the source for one of the destination, whose tables are in registers.
 pub const SOURCES: usize = 6;
 
-/// What a kernel is made for. This is its key.
+/// The key of a kernel: everything that its code depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Lookup {
     /// Elements of the source.
@@ -60,7 +60,7 @@ pub struct Source {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Args {
-    /// What the places of vectors are counted from in the source.
+    /// The base of the offsets of vectors in the source.
     pub from: *const u8,
     /// The same in the destination.
     pub to: *mut u8,
@@ -70,7 +70,7 @@ pub struct Args {
     pub sources: *const Source,
     /// Vectors of the destination, at least one.
     pub count: usize,
-    /// How often each is made, at least once, and bytes from one time to the next in the source and in the destination.
+    /// Repetitions of each, at least one, and the strides of repetitions in the source and in the destination, in bytes.
     pub times: usize,
     /// As said.
     pub from_next: usize,
@@ -102,9 +102,9 @@ impl Key for Lookup {
             let takes: Vec<Pred> = (1..self.sources).map(|i| f.load_bits(field(sources, i, offset_of!(Source, takes)))).collect();
             let times = f.argument(args, offset_of!(Args, times));
             f.repeat_some(times, |f| {
-                let y = self.looked_up(f, (from, sources), (0, lanes[0]));
+                let y = self.permuted(f, (from, sources), (0, lanes[0]));
                 for (i, takes) in (1..self.sources).zip(&takes) {
-                    let x = self.looked_up(f, (from, sources), (i, lanes[usize::from(i)]));
+                    let x = self.permuted(f, (from, sources), (i, lanes[usize::from(i)]));
                     f.replace(y, *takes, x);
                 }
                 f.store_number(self.to, to.at(0), y, writes);
@@ -123,8 +123,8 @@ fn field(sources: Int, i: u8, field: usize) -> Addr {
 }
 
 impl Lookup {
-    /// What source `i` has for the lanes of a vector.
-    fn looked_up(&self, f: &mut Function, (from, sources): (Int, Int), (i, lanes): (u8, Val)) -> Val {
+    /// Source `i` of a vector, permuted to the lanes that take from it.
+    fn permuted(&self, f: &mut Function, (from, sources): (Int, Int), (i, lanes): (u8, Val)) -> Val {
         let source = f.load_int(field(sources, i, offset_of!(Source, from)));
         let reads = (!self.whole).then(|| f.load_bits(field(sources, i, offset_of!(Source, reads))));
         let x = f.load_number(self.from, from.indexed(source, 1, 0), reads);

@@ -1,10 +1,10 @@
 //! Reorders between blocked layouts, a tile at a time: vectors are loaded along the source's elements and stored along the destination's.
 //!
 //! The position of an element in a tile is a number of a few bits. Some bits are the lane of the vector that is read, the others its
-//! number; other bits, or the same ones in another order, are the lane of the vector that is written. A round exchanges one bit of the
+//! number; other bits, or the same ones in another order, are the lane of the vector that is written. A stage exchanges one bit of the
 //! vector number with one bit of the lane, by a shuffle for each vector: interleaved words, pairs of words, or blocks of four. So 16
-//! vectors of which all lanes change take four rounds, which is a transposition, and two vectors that become pairs of words take one. Lane
-//! orders that no rounds give take a permutation at the end, or before. The floor is the shuffles, of which a core starts one or two a
+//! vectors of which all lanes change take four stages, which is a transposition, and two vectors that become pairs of words take one. Lane
+//! orders that no stages give take a permutation at the end, or before. The floor is the shuffles, of which a core starts one or two a
 //! cycle: 32 to 64 cycles for 1 KB.
 //!
 //! Rows whose number is not a power of two, such as the three channels of an image, may become contiguous elements, and contiguous elements
@@ -28,7 +28,7 @@ pub const BITS: usize = 4;
 pub const LANES: usize = 1 << BITS;
 
 /// Bytes of a mask.
-const MASK: usize = 2;
+const MASK_BYTES: usize = 2;
 
 /// The kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -50,7 +50,7 @@ pub struct Permute {
     pub adds: bool,
     /// Only lanes in masks are read and written.
     pub masked: bool,
-    /// Vectors of f32 are written whole, whatever the masks say, past the caches, at multiples of their bytes.
+    /// Vectors of f32 are written whole, whatever the masks say, non-temporally, at multiples of their bytes.
     pub streaming: bool,
 }
 
@@ -60,11 +60,11 @@ pub enum Order {
     /// For each bit of the lanes that are written, lowest first: the bit of the lanes that are read, or [`BITS`] and the bit of the number of the
     /// vector that is read. As many count as a vector has.
     Bits([u8; BITS]),
-    /// A lane of so many vectors that are read becomes as many neighbours in the vectors that are written, which follow each other.
+    /// Interleaves so many vectors: element `i` of each, side by side, then element `i + 1`.
     Joined(u8),
-    /// The other way round.
+    /// Deinterleaves into so many vectors: the inverse of [`Order::Joined`].
     Parted(u8),
-    /// Vectors that are written are those that are read: a copy, with conversion, arithmetic and masks.
+    /// The identity: a copy, with conversion, arithmetic and masks.
     Kept,
 }
 
@@ -93,27 +93,27 @@ pub struct Args {
     pub adds: *const f32,
 }
 
-/// A shuffle of two vectors, which puts the bit between them into the lanes and gives one of the lanes' bits for it.
+/// A stage of the network: shuffles of pairs of vectors, which exchange one bit of the vector number for one bit of the lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Round {
+enum Stage {
     Words,
     Pairs,
     Blocks,
 }
 
-impl Round {
-    const ALL: [Round; 3] = [Round::Words, Round::Pairs, Round::Blocks];
+impl Stage {
+    const ALL: [Stage; 3] = [Stage::Words, Stage::Pairs, Stage::Blocks];
 
     /// The bits of the lanes afterwards, where `bit` comes in, and the one that goes.
     fn exchange(self, lanes: &mut [u8], bit: u8) -> u8 {
         match self {
-            Round::Words => {
+            Stage::Words => {
                 let out = lanes[1];
                 (lanes[0], lanes[1]) = (bit, lanes[0]);
                 out
             }
-            Round::Pairs => std::mem::replace(&mut lanes[1], bit),
-            Round::Blocks => {
+            Stage::Pairs => std::mem::replace(&mut lanes[1], bit),
+            Stage::Blocks => {
                 let out = lanes[2];
                 lanes[2..].rotate_left(1);
                 if let Some(last) = lanes.last_mut() {
@@ -126,20 +126,20 @@ impl Round {
 
     fn ops(self) -> [Binary; 2] {
         match self {
-            Round::Words => [Binary::InterleaveLow32, Binary::InterleaveHigh32],
-            Round::Pairs => [Binary::InterleaveLow64, Binary::InterleaveHigh64],
-            Round::Blocks => [Binary::EvenBlocks, Binary::OddBlocks],
+            Stage::Words => [Binary::InterleaveLow32, Binary::InterleaveHigh32],
+            Stage::Pairs => [Binary::InterleaveLow64, Binary::InterleaveHigh64],
+            Stage::Blocks => [Binary::EvenBlocks, Binary::OddBlocks],
         }
     }
 }
 
-/// The way of the bits to their places.
+/// A network of shuffles that brings bits to their positions.
 #[derive(Clone, Debug)]
 struct Network {
-    /// The bits of the lanes before the first round.
+    /// The bits of the lanes before the first stage.
     first: Vec<u8>,
-    /// The rounds, and the bits that come into the lanes by them.
-    rounds: Vec<(Round, u8)>,
+    /// The stages, and the bits that each brings into the lanes.
+    stages: Vec<(Stage, u8)>,
     /// The bits of the lanes after the last.
     last: Vec<u8>,
 }
@@ -154,7 +154,7 @@ impl Network {
             if best.as_ref().is_some_and(|b| b.0 <= permuted) {
                 break;
             }
-            let begin = Network { last: first.clone(), first, rounds: Vec::new() };
+            let begin = Network { last: first.clone(), first, stages: Vec::new() };
             begin.search(wanted, &mut |found| {
                 let cost = permuted + usize::from(found.last != wanted);
                 if best.as_ref().is_none_or(|b| cost < b.0) {
@@ -162,21 +162,21 @@ impl Network {
                 }
             });
         }
-        // The bits that go can be put wherever rounds take them from.
-        best.map_or(Network { first: natural.clone(), rounds: Vec::new(), last: natural }, |b| b.1)
+        // The bits that leave the lanes can be moved beforehand to where stages take them from.
+        best.map_or(Network { first: natural.clone(), stages: Vec::new(), last: natural }, |b| b.1)
     }
 
-    /// Calls `found` with all ways on from here by which every bit comes that is wanted, and none goes that is.
+    /// Calls `found` with every continuation that brings in all wanted bits and moves none of them out.
     fn search(self, wanted: &[u8], found: &mut impl FnMut(&Network)) {
         let mut missing = wanted.iter().filter(|bit| !self.last.contains(bit)).peekable();
         if missing.peek().is_none() {
             return found(&self);
         }
         for bit in missing {
-            for round in Round::ALL {
+            for stage in Stage::ALL {
                 let mut next = self.clone();
-                if !wanted.contains(&round.exchange(&mut next.last, *bit)) {
-                    next.rounds.push((round, *bit));
+                if !wanted.contains(&stage.exchange(&mut next.last, *bit)) {
+                    next.stages.push((stage, *bit));
                     next.search(wanted, found);
                 }
             }
@@ -232,9 +232,9 @@ impl Key for Permute {
             (how != Factor::None).then(|| {
                 let at = f.argument(args, offset_of!(Args, factors) + i * size_of::<usize>());
                 match how {
-                    Factor::Same => Lane::Number(f.splat(width, at.at(0))),
-                    _ if self.each => Lane::Table(at),
-                    _ => Lane::Number(f.load(width, at.at(0))),
+                    Factor::Same => LaneFactor::Number(f.splat(width, at.at(0))),
+                    _ if self.each => LaneFactor::Table(at),
+                    _ => LaneFactor::Number(f.load(width, at.at(0))),
                 }
             })
         });
@@ -278,7 +278,7 @@ impl Permute {
     fn mask(&self, f: &mut Function, args: Int, which: usize, i: usize) -> Option<Pred> {
         self.masked.then(|| {
             let masks = f.argument(args, offset_of!(Args, masks) + which * size_of::<usize>());
-            f.load_bits(masks.at((i * MASK) as i32))
+            f.load_bits(masks.at((i * MASK_BYTES) as i32))
         })
     }
 
@@ -286,7 +286,7 @@ impl Permute {
     fn store_some(&self, f: &mut Function, (args, i): (Int, usize), to: Addr, x: Val) {
         let all = (1 << f.isa().width().lanes()) - 1;
         let masks = f.argument(args, offset_of!(Args, masks) + size_of::<usize>());
-        let lanes = f.load_u8(masks.at((i * MASK) as i32));
+        let lanes = f.load_u8(masks.at((i * MASK_BYTES) as i32));
         f.when(Compare::Ge, lanes, all, |f| f.store_number(self.to, to, x, None));
         f.when(Compare::Lt, lanes, all, |f| {
             f.when(Compare::Gt, lanes, 0, |f| {
@@ -296,8 +296,8 @@ impl Permute {
         });
     }
 
-    /// The place of a tile.
-    fn place(f: &mut Function, args: Int, tiles: Int, which: usize) -> Int {
+    /// The address of a tile.
+    fn tile_address(f: &mut Function, args: Int, tiles: Int, which: usize) -> Int {
         let at = f.argument(args, if which == 0 { offset_of!(Args, from) } else { offset_of!(Args, to) });
         let tile = f.load_int(tiles.at((which * size_of::<usize>()) as i32));
         f.add(at, tile);
@@ -305,7 +305,7 @@ impl Permute {
     }
 
     fn read(&self, f: &mut Function, args: Int, tiles: Int) -> Vec<Val> {
-        let from = Permute::place(f, args, tiles, 0);
+        let from = Permute::tile_address(f, args, tiles, 0);
         let reads = f.argument(args, offset_of!(Args, reads));
         let vector = |i: usize| {
             let place = f.load_int(reads.at((i * size_of::<usize>()) as i32));
@@ -348,8 +348,14 @@ impl Permute {
         (0..n).map(made).collect()
     }
 
-    fn store(&self, f: &mut Function, (args, tiles): (Int, Int), vectors: Vec<Option<Val>>, factors: [Option<Lane>; UNCHANGED.len()]) {
-        let to = Permute::place(f, args, tiles, 1);
+    fn store(
+        &self,
+        f: &mut Function,
+        (args, tiles): (Int, Int),
+        vectors: Vec<Option<Val>>,
+        factors: [Option<LaneFactor>; UNCHANGED.len()],
+    ) {
+        let to = Permute::tile_address(f, args, tiles, 1);
         let writes = f.argument(args, offset_of!(Args, writes));
         for (i, x) in vectors.into_iter().enumerate().take(self.vectors[1].into()) {
             let width = f.isa().width();
@@ -359,8 +365,8 @@ impl Permute {
             if self.factors != UNCHANGED {
                 let of_vector = factors.map(|factor| {
                     factor.map(|factor| match factor {
-                        Lane::Number(number) => number,
-                        Lane::Table(at) => f.load(width, at.at((i * LANES * size_of::<f32>()) as i32)),
+                        LaneFactor::Number(number) => number,
+                        LaneFactor::Table(at) => f.load(width, at.at((i * LANES * size_of::<f32>()) as i32)),
                     })
                 });
                 x = scaled(f, x, of_vector);
@@ -389,12 +395,12 @@ impl Permute {
 
 /// A factor of the lanes of vectors: one for all, or a table with one for each vector.
 #[derive(Clone, Copy)]
-enum Lane {
+enum LaneFactor {
     Number(Val),
     Table(Int),
 }
 
-/// A network, with the permutations of lanes before and behind it.
+/// A network, with the permutations of lanes before and after it.
 struct Shuffles {
     wanted: Vec<u8>,
     network: Network,
@@ -416,15 +422,15 @@ impl Shuffles {
         let all = 1 << wanted.iter().filter(|bit| usize::from(**bit) >= BITS).count();
         let mut vectors: Vec<Option<Val>> = read.into_iter().map(|x| Some(permuted(f, self.before, x))).collect();
         vectors.resize(all, None);
-        let gone: Vec<u8> = (0..wanted.len() as u8).filter(|bit| !wanted.contains(bit)).collect();
+        let dropped: Vec<u8> = (0..wanted.len() as u8).filter(|bit| !wanted.contains(bit)).collect();
         // The bit of the lanes that each bit of a vector's number has become.
-        let mut numbers = vec![0; gone.len()];
+        let mut number_bits = vec![0; dropped.len()];
         let mut lanes = self.network.first.clone();
-        for (round, bit) in &self.network.rounds {
+        for (stage, bit) in &self.network.stages {
             let number = usize::from(*bit) - BITS;
-            let out = round.exchange(&mut lanes, *bit);
-            numbers[number] = gone.iter().position(|g| *g == out).unwrap_or_default();
-            let kept = 1 << numbers[number] < count;
+            let out = stage.exchange(&mut lanes, *bit);
+            number_bits[number] = dropped.iter().position(|g| *g == out).unwrap_or_default();
+            let needs_high = 1 << number_bits[number] < count;
             for i in (0..all).filter(|i| i >> number & 1 == 0) {
                 let j = i | 1 << number;
                 if vectors[i].is_none() && vectors[j].is_none() {
@@ -432,17 +438,17 @@ impl Shuffles {
                 }
                 let width = f.isa().width();
                 let [a, b] = [i, j].map(|i| vectors[i].unwrap_or_else(|| f.zero(width)));
-                let [low, high] = round.ops();
+                let [low, high] = stage.ops();
                 vectors[i] = Some(f.binary(low, a, b));
-                vectors[j] = kept.then(|| f.binary(high, a, b));
+                vectors[j] = needs_high.then(|| f.binary(high, a, b));
             }
         }
-        let place = |i: usize| numbers.iter().enumerate().map(|(n, to)| (i >> n & 1) << to).sum::<usize>();
-        let mut placed = vec![None; all];
+        let position = |i: usize| number_bits.iter().enumerate().map(|(n, to)| (i >> n & 1) << to).sum::<usize>();
+        let mut ordered = vec![None; all];
         for (i, vector) in vectors.into_iter().enumerate() {
-            placed[place(i)] = vector;
+            ordered[position(i)] = vector;
         }
-        placed.into_iter().take(count).map(|x| x.map(|x| permuted(f, self.after, x))).collect()
+        ordered.into_iter().take(count).map(|x| x.map(|x| permuted(f, self.after, x))).collect()
     }
 }
 

@@ -22,8 +22,8 @@ use std::mem::offset_of;
 #[cfg(test)]
 mod tests;
 
-/// Four times the least i8.
-const LEAST_BYTES: i32 = i32::from_le_bytes([0x80; 4]);
+/// The least i8 in every byte of a word.
+const MIN_I8X4: i32 = i32::from_le_bytes([0x80; 4]);
 
 /// The reduction over the elements of a window. Places are unsigned bytes or integers of 32 bits; those of a line are the bits of its
 /// [`Line::value`](super::strips::Line).
@@ -59,13 +59,13 @@ pub struct Pool {
     pub counts: Vec<u8>,
 }
 
-/// Integers of a type as they are, of bytes in words.
-fn whole(elem: Elem) -> Elem {
+/// How integers of a type are loaded: bytes zero-extended to words.
+fn as_words(elem: Elem) -> Elem {
     if elem == Elem::I32 { elem } else { Elem::Low8 }
 }
 
-/// Taps whose places are held in registers; places of wider windows are loaded at every use.
-const HELD: usize = 8;
+/// Taps whose places stay resident in registers; places of wider windows are loaded at every use.
+const RESIDENT_TAPS: usize = 8;
 
 impl Key for Pool {
     type Args = Args;
@@ -123,8 +123,8 @@ impl Pool {
         let results = match take {
             Take::Largest | Take::LargestWhole(_) | Take::Mean { .. } => (free - 4) / vectors,
             Take::Shared => (free - 5) / vectors,
-            Take::Place(_) => (free - taps.min(HELD) - 4) / (2 * vectors),
-            Take::Chosen(_) => (free - taps.min(HELD) - 5) / vectors,
+            Take::Place(_) => (free - taps.min(RESIDENT_TAPS) - 4) / (2 * vectors),
+            Take::Chosen(_) => (free - taps.min(RESIDENT_TAPS) - 5) / vectors,
         };
         results.min(16)
     }
@@ -135,7 +135,7 @@ impl Pool {
     }
 
     /// The divisor of a source column where it is shared.
-    fn share(&self, column: i32) -> u8 {
+    fn divisor_of(&self, column: i32) -> u8 {
         let at = usize::try_from(column - i32::from(self.window.inside.0)).unwrap_or(0);
         self.counts.get(at).or(self.counts.last()).copied().unwrap_or(1).max(1)
     }
@@ -146,14 +146,14 @@ struct Writer<'k> {
     width: Width,
 }
 
-/// The values of a line of the window.
-struct Given {
+/// The state of a line of the window.
+struct LineState {
     cursor: Cursor,
     /// Places, where they are read.
     places: Option<Int>,
     /// Place of its first tap, or factor of its columns.
     value: Option<Val>,
-    /// Whether it is the first of a maximum.
+    /// Whether it is the first line of a maximum.
     begins: bool,
 }
 
@@ -166,8 +166,8 @@ enum Nan {
     LeftOut,
 }
 
-/// A vector of a column: its address, the lanes that exist, the results that use it.
-struct Met<'u> {
+/// A vector of a source column: its address, its mask, the results that use it.
+struct SourceVector<'u> {
     from: Addr,
     mask: Option<Pred>,
     users: &'u [User],
@@ -179,13 +179,13 @@ struct User {
     result: usize,
     /// The place of the tap through which it does, where places are wanted.
     place: Option<Val>,
-    /// Whether it begins with it.
+    /// Whether the result is initialised with it.
     begins: bool,
 }
 
-/// The registers of a strip, vector by vector, and how its maxima treat NaN.
+/// The accumulators of a strip, vector by vector, and how its maxima treat NaN.
 #[derive(Clone)]
-struct Strips {
+struct Accumulators {
     values: Vec<Vec<Val>>,
     places: Vec<Vec<Val>>,
     nan: Nan,
@@ -202,26 +202,26 @@ impl Writer<'_> {
         matches!(self.kernel.take, Take::Chosen(_))
     }
 
-    /// Computes the results of a strip and hands them on.
+    /// Computes the results of a strip, epilogue included.
     fn strip(&self, f: &mut Function, at: &At, column: Option<Int>, finish: &mut Finish<'_>) {
-        let mut made = self.start(f);
-        self.over_lines(f, at, column, &made);
-        if made.nan == Nan::Ignored {
-            self.when_nan(f, &made, |f| {
+        let mut accumulators = self.start(f);
+        self.over_lines(f, at, column, &accumulators);
+        if accumulators.nan == Nan::Ignored {
+            self.when_nan(f, &accumulators, |f| {
                 let nan = f.splat_f32(self.width, f32::NAN);
-                made.values.iter().flatten().for_each(|v| f.assign(*v, nan));
-                made.places.iter().flatten().for_each(|p| f.clear(*p));
-                self.over_lines(f, at, column, &Strips { nan: Nan::LeftOut, ..made.clone() });
+                accumulators.values.iter().flatten().for_each(|v| f.assign(*v, nan));
+                accumulators.places.iter().flatten().for_each(|p| f.clear(*p));
+                self.over_lines(f, at, column, &Accumulators { nan: Nan::LeftOut, ..accumulators.clone() });
             });
         }
         if let Take::Mean { counted, exact } = self.kernel.take {
             let divisor = f.splat_as(Elem::F32, at.row.at(offset_of!(Row, divisor) as i32));
-            self.divide(f, &mut made.values, divisor, (counted, exact));
+            self.divide(f, &mut accumulators.values, divisor, (counted, exact));
         }
         if let (Take::Place(elem), Some(places)) = (self.kernel.take, at.other) {
-            self.store_places(f, (whole(elem), places), &made.places, at);
+            self.store_places(f, (as_words(elem), places), &accumulators.places, at);
         }
-        self.kernel.window.finish(f, at, made.values.iter(), (false, finish));
+        self.kernel.window.finish(f, at, accumulators.values.iter(), (false, finish));
     }
 
     /// The initial treatment of NaN in maxima.
@@ -233,8 +233,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The initial registers of a strip, before the first line.
-    fn start(&self, f: &mut Function) -> Strips {
+    /// The initial accumulators of a strip.
+    fn start(&self, f: &mut Function) -> Accumulators {
         let (kernel, nan) = (self.kernel, self.nan(f.isa()));
         let registers = |f: &mut Function, start: fn(&mut Function, Width) -> Val| -> Vec<Vec<Val>> {
             (0..kernel.window.vectors).map(|_| (0..kernel.window.results).map(|_| start(f, self.width)).collect()).collect()
@@ -242,17 +242,17 @@ impl Writer<'_> {
         let values = match kernel.take {
             Take::Largest | Take::Place(_) => registers(f, |f, w| f.splat_f32(w, f32::NAN)),
             Take::LargestWhole(Elem::I32) => registers(f, |f, w| f.splat_i32(w, i32::MIN)),
-            Take::LargestWhole(Elem::I8) => registers(f, |f, w| f.splat_i32(w, LEAST_BYTES)),
+            Take::LargestWhole(Elem::I8) => registers(f, |f, w| f.splat_i32(w, MIN_I8X4)),
             _ => registers(f, Function::zero),
         };
         let places = if matches!(kernel.take, Take::Place(_)) { registers(f, Function::zero) } else { Vec::new() };
         values.iter().chain(&places).flatten().for_each(|v| f.pin(*v));
-        Strips { values, places, nan }
+        Accumulators { values, places, nan }
     }
 
     /// Runs `body` where a result is NaN, or two are infinite with different signs.
-    fn when_nan(&self, f: &mut Function, made: &Strips, body: impl FnOnce(&mut Function)) {
-        let mut values = made.values.iter().flatten();
+    fn when_nan(&self, f: &mut Function, accumulators: &Accumulators, body: impl FnOnce(&mut Function)) {
+        let mut values = accumulators.values.iter().flatten();
         let Some(first) = values.next() else { return };
         let sum = f.copy_of(*first);
         values.for_each(|v| f.update(Binary::AddF32, sum, *v));
@@ -262,19 +262,19 @@ impl Writer<'_> {
         f.when(Compare::Gt, found, 0, body);
     }
 
-    /// Joins all lines of the window to a strip.
-    fn over_lines(&self, f: &mut Function, at: &At, column: Option<Int>, made: &Strips) {
+    /// Accumulates all lines of the window.
+    fn over_lines(&self, f: &mut Function, at: &At, column: Option<Int>, accumulators: &Accumulators) {
         let first = self.kernel.window.first();
         let line = |begins: bool| {
             move |f: &mut Function, source: Int, places: Option<Int>, value: Addr| {
                 let wanted = matches!(self.kernel.take, Take::Place(_) | Take::Chosen(_) | Take::Shared);
                 let value = wanted.then(|| f.splat_as(Elem::F32, value));
                 let cursor = Cursor::new(source, at.column, first, places.zip(column));
-                self.line(f, Given { cursor, places, value, begins }, at, made);
+                self.line(f, LineState { cursor, places, value, begins }, at, accumulators);
             }
         };
-        match made.nan {
-            Nan::Ignored => at.over_lines_behind(f, line(true), line(false)),
+        match accumulators.nan {
+            Nan::Ignored => at.over_lines_peeled(f, line(true), line(false)),
             Nan::LeftOut => at.over_lines(f, self.reads_places(), line(false)),
         }
     }
@@ -290,90 +290,91 @@ impl Writer<'_> {
         }
     }
 
-    /// Joins the columns of a line.
-    fn line(&self, f: &mut Function, given: Given, at: &At, made: &Strips) {
-        let Given { mut cursor, places, value, begins } = given;
+    /// Accumulates the columns of a line.
+    fn line(&self, f: &mut Function, state: LineState, at: &At, accumulators: &Accumulators) {
+        let LineState { mut cursor, places, value, begins } = state;
         let (kernel, window) = (self.kernel, &self.kernel.window);
         let (columns, lanes) = (window.columns(), self.width.lanes());
-        let (first, share) = if kernel.take == Take::Shared { (None, value) } else { (value, None) };
-        let held: Vec<Val> = match first {
-            Some(first) if window.taps.len() <= HELD => (0..window.taps.len()).map(|tap| self.place(f, first, tap)).collect(),
+        let (first, scale) = if kernel.take == Take::Shared { (None, value) } else { (value, None) };
+        let resident: Vec<Val> = match first {
+            Some(first) if window.taps.len() <= RESIDENT_TAPS => (0..window.taps.len()).map(|tap| self.place(f, first, tap)).collect(),
             _ => Vec::new(),
         };
-        let mut parts: Vec<(u8, Val)> = Vec::new();
-        let mut waits = vec![begins; usize::from(window.results)];
+        let mut factors: Vec<(u8, Val)> = Vec::new();
+        let mut uninitialised = vec![begins; usize::from(window.results)];
         for x in columns.all() {
-            let near = cursor.reach(f, x);
+            let address = cursor.seek(f, x);
             let user = |(result, tap): (usize, usize)| {
-                let place = first.map(|first| held.get(tap).copied().unwrap_or_else(|| self.place(f, first, tap)));
-                User { result, place, begins: std::mem::take(&mut waits[result]) }
+                let place = first.map(|first| resident.get(tap).copied().unwrap_or_else(|| self.place(f, first, tap)));
+                User { result, place, begins: std::mem::take(&mut uninitialised[result]) }
             };
             let users: Vec<User> = columns.users(x).map(user).collect();
-            let part = share.map(|share| self.part(f, share, x, &mut parts));
+            let factor = scale.map(|scale| self.factor(f, scale, x, &mut factors));
             for vector in 0..usize::from(window.vectors) {
                 let disp = |elem: Elem| (vector * lanes * elem.bytes()) as i32;
-                let met = Met { from: near.at(disp(window.source)), mask: at.mask(window, vector), users: &users };
-                let values = &made.values[vector];
-                match (kernel.take, places, part) {
-                    (Take::Chosen(elem), Some(places), _) => self.choose(f, &met, (whole(elem), places.at(disp(elem))), values),
-                    (.., Some(part)) => self.add_part(f, &met, values, part),
-                    _ if made.nan == Nan::Ignored => self.join_larger(f, &met, made, vector),
-                    _ => self.join(f, &met, made, vector),
+                let source = SourceVector { from: address.at(disp(window.source)), mask: at.mask(window, vector), users: &users };
+                let values = &accumulators.values[vector];
+                match (kernel.take, places, factor) {
+                    (Take::Chosen(elem), Some(places), _) => self.add_selected(f, &source, (as_words(elem), places.at(disp(elem))), values),
+                    (.., Some(factor)) => self.add_scaled(f, &source, values, factor),
+                    _ if accumulators.nan == Nan::Ignored => self.combine_max(f, &source, accumulators, vector),
+                    _ => self.combine(f, &source, accumulators, vector),
                 }
             }
         }
     }
 
-    /// The factor of a source column, of those that the line has had.
-    fn part(&self, f: &mut Function, share: Val, column: i32, parts: &mut Vec<(u8, Val)>) -> Val {
-        let count = self.kernel.share(column);
-        let known = parts.iter().find(|p| p.0 == count).map(|p| p.1);
+    /// The factor of a source column; factors of the line's earlier columns are reused.
+    fn factor(&self, f: &mut Function, scale: Val, column: i32, factors: &mut Vec<(u8, Val)>) -> Val {
+        let count = self.kernel.divisor_of(column);
+        let known = factors.iter().find(|p| p.0 == count).map(|p| p.1);
         known.unwrap_or_else(|| {
             let inverse = f.constant(&(1.0 / f32::from(count)).to_le_bytes());
-            let part = f.binary(Binary::MulF32, share, Src::Splat(inverse));
-            parts.push((count, part));
-            part
+            let factor = f.binary(Binary::MulF32, scale, Src::Splat(inverse));
+            factors.push((count, factor));
+            factor
         })
     }
 
-    /// Adds a part of a vector of a column to the results that use it.
-    fn add_part(&self, f: &mut Function, met: &Met<'_>, values: &[Val], part: Val) {
-        let Met { from, mask, users } = *met;
+    /// Adds a vector of a column, times a factor, to the results that use it.
+    fn add_scaled(&self, f: &mut Function, source: &SourceVector<'_>, values: &[Val], factor: Val) {
+        let SourceVector { from, mask, users } = *source;
         if let ([User { result, .. }], Elem::F32, None) = (users, self.kernel.window.source, mask) {
-            return f.accumulate(Accumulate::FmaF32, values[*result], part, Src::Mem(from));
+            return f.accumulate(Accumulate::FmaF32, values[*result], factor, Src::Mem(from));
         }
         let x = f.load_number(self.kernel.window.source, from, mask);
-        users.iter().for_each(|user| f.accumulate(Accumulate::FmaF32, values[user.result], part, x));
+        users.iter().for_each(|user| f.accumulate(Accumulate::FmaF32, values[user.result], factor, x));
     }
 
     /// Combines a vector of a column with the maxima that use it: of two operands the second is taken where the first is NaN.
-    fn join_larger(&self, f: &mut Function, met: &Met<'_>, made: &Strips, vector: usize) {
-        let Met { from, mask, users } = *met;
+    fn combine_max(&self, f: &mut Function, source: &SourceVector<'_>, accumulators: &Accumulators, vector: usize) {
+        let SourceVector { from, mask, users } = *source;
         let x = f.load_number(self.kernel.window.source, from, mask);
         for User { result, place, begins } in users {
-            let (value, mine) = (made.values[vector][*result], place.map(|place| (made.places[vector][*result], place)));
+            let (value, result_place) =
+                (accumulators.values[vector][*result], place.map(|place| (accumulators.places[vector][*result], place)));
             if *begins {
                 f.assign(value, x);
-                mine.into_iter().for_each(|(mine, place)| f.assign(mine, place));
+                result_place.into_iter().for_each(|(result_place, place)| f.assign(result_place, place));
                 continue;
             }
             // Of equal elements the first counts.
-            let larger = mine.map(|mine| (f.compare_f32(Compare::Gt, x, value), mine));
+            let larger = result_place.map(|result_place| (f.compare_f32(Compare::Gt, x, value), result_place));
             match larger {
                 // Moves have more ports than maxima.
                 Some((larger, _)) if f.isa().avx512 => f.replace(value, larger, x),
                 _ => f.update_from(Binary::MaxF32, value, x),
             }
-            if let Some((larger, (mine, place))) = larger {
-                f.replace(mine, larger, place);
+            if let Some((larger, (result_place, place))) = larger {
+                f.replace(result_place, larger, place);
             }
         }
     }
 
     /// Combines a vector of a column with the results that use it.
-    fn join(&self, f: &mut Function, met: &Met<'_>, made: &Strips, vector: usize) {
-        let Met { from, mask, users } = *met;
-        let values = &made.values[vector];
+    fn combine(&self, f: &mut Function, source: &SourceVector<'_>, accumulators: &Accumulators, vector: usize) {
+        let SourceVector { from, mask, users } = *source;
+        let values = &accumulators.values[vector];
         let op = match self.kernel.take {
             Take::Mean { .. } => Binary::AddF32,
             Take::LargestWhole(Elem::I32) => Binary::MaxI32,
@@ -395,18 +396,18 @@ impl Writer<'_> {
             let larger = f.binary(op, value, x);
             let changed = f.compare_f32(Compare::Ne, larger, value);
             f.assign(value, larger);
-            f.replace(made.places[vector][*result], changed, *place);
+            f.replace(accumulators.places[vector][*result], changed, *place);
         }
     }
 
     /// Adds a vector of a column to the results whose taps have the places that belong to it.
-    fn choose(&self, f: &mut Function, met: &Met<'_>, (elem, places): (Elem, Addr), values: &[Val]) {
-        let x = f.load_number(self.kernel.window.source, met.from, met.mask);
-        let places = f.load_as(elem, places, met.mask);
-        for (result, place) in met.users.iter().filter_map(|user| Some((user.result, user.place?))) {
-            let (mine, zero) = (f.compare_i32(Compare::Eq, places, place), f.zero(self.width));
-            let chosen = f.select(mine, x, zero);
-            f.update(Binary::AddF32, values[result], chosen);
+    fn add_selected(&self, f: &mut Function, source: &SourceVector<'_>, (elem, places): (Elem, Addr), values: &[Val]) {
+        let x = f.load_number(self.kernel.window.source, source.from, source.mask);
+        let places = f.load_as(elem, places, source.mask);
+        for (result, place) in source.users.iter().filter_map(|user| Some((user.result, user.place?))) {
+            let (of_tap, zero) = (f.compare_i32(Compare::Eq, places, place), f.zero(self.width));
+            let selected = f.select(of_tap, x, zero);
+            f.update(Binary::AddF32, values[result], selected);
         }
     }
 

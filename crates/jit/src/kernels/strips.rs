@@ -33,14 +33,14 @@ pub struct Window {
     pub step: u8,
     /// The taps of a line.
     pub taps: Vec<Tap>,
-    /// First source column that exists and the one behind the last, counted from the column of the first result; columns that no tap uses
+    /// First source column that exists and the one after the last, counted from the column of the first result; columns that no tap uses
     /// may count as either.
     pub inside: (i16, i16),
-    /// Vectors of channels that follow each other in memory and are made together: a group.
+    /// Vectors of channels that are contiguous in memory and computed together: a group.
     pub vectors: u8,
     /// True when the last vector of a group may be part of one; there is one group then, or a group is one vector.
     pub masked: bool,
-    /// Whether results, whole vectors of f32 at multiples of their bytes, go past the caches.
+    /// Whether results, whole vectors of f32 at multiples of their bytes, are stored non-temporally.
     pub streaming: bool,
 }
 
@@ -149,7 +149,7 @@ pub struct Strip<'s> {
     pub mask: Option<Pred>,
     /// True when no sum is subnormal.
     pub normal: bool,
-    /// Whether results of f32, whole vectors at multiples of their bytes, go past the caches.
+    /// Whether results of f32, whole vectors at multiples of their bytes, are stored non-temporally.
     pub streaming: bool,
 }
 
@@ -158,7 +158,7 @@ pub type Finish<'f> = dyn FnMut(&mut Function, &Strip<'_>) + 'f;
 
 /// Kernels of strips, which by themselves store results as f32.
 pub trait StripKey: Key {
-    /// Writes the kernel with `finish` behind the results of every vector of channels.
+    /// Writes the kernel with `finish` after the results of every vector of channels.
     fn write_strips(&self, f: &mut Function, finish: &mut Finish<'_>);
 }
 
@@ -200,8 +200,9 @@ impl Strip<'_> {
     }
 }
 
-/// Columns that are reached from one base: x86 addresses reach 0, 1, 2, 4 times a register, and one with the triple reaches 3.
-const SHARE: i32 = 5;
+/// Columns that addressing modes reach from one base register: an index is scaled by 1, 2 or 4, and a register with the triple stride reaches
+/// the fourth.
+const COLUMNS_PER_BASE: i32 = 5;
 
 /// The source columns that the results of a strip use; for the fields see [`Window`].
 #[derive(Clone, Copy, Debug)]
@@ -232,8 +233,8 @@ impl<'t> Columns<'t> {
     pub(super) fn users(self, column: i32) -> impl Iterator<Item = (usize, usize)> + use<'t> {
         self.taps.iter().enumerate().filter_map(move |(tap, t)| {
             let (distance, stride) = (column * i32::from(self.step) - i32::from(t.column), i32::from(self.stride));
-            let met = distance >= 0 && distance % stride == 0 && distance / stride < i32::from(self.results);
-            met.then(|| ((distance / stride) as usize, tap))
+            let used = distance >= 0 && distance % stride == 0 && distance / stride < i32::from(self.results);
+            used.then(|| ((distance / stride) as usize, tap))
         })
     }
 }
@@ -281,36 +282,36 @@ impl Window {
         strip: impl FnOnce(&mut Function, &At, &G),
     ) {
         let (args, width) = (f.arguments(), f.isa().width());
-        let column = Distances::new(f, args, offset_of!(Args, source.column));
+        let column = ColumnStrides::new(f, args, offset_of!(Args, source.column));
         let [source, result] = [offset_of!(Args, source.at), offset_of!(Args, result.at)].map(|at| f.argument(args, at));
-        let beside = (other != Other::None).then(|| f.argument(args, offset_of!(Args, other.at)));
+        let operand = (other != Other::None).then(|| f.argument(args, offset_of!(Args, other.at)));
         let channel = f.int(0);
         let groups = f.argument(args, offset_of!(Args, groups));
         f.repeat_some(groups, |f| {
             let mask = self.masked.then(|| last_lanes(f, (args, offset_of!(Args, channels)), channel, self.vectors));
             let [rows, lines, count] =
                 [offset_of!(Args, rows), offset_of!(Args, lines), offset_of!(Args, count)].map(|at| f.argument(args, at));
-            let at = At { args, row: rows, lines, channel, column, source, other: beside, result, mask };
-            let held = group(f, &at);
+            let at = At { args, row: rows, lines, channel, column, source, other: operand, result, mask };
+            let registers = group(f, &at);
             f.repeat_some(count, |f| {
                 let (source, result) = (f.copy(source), f.copy(result));
                 f.advance(result, rows, offset_of!(Row, result));
                 // Weights are the same for all rows.
-                let moves = matches!(other, Other::Read(_) | Other::Written(_));
-                let beside = beside.map(|other| if moves { f.copy(other) } else { other });
-                if let (Other::Written(_), Some(other)) = (other, beside) {
+                let advances = matches!(other, Other::Read(_) | Other::Written(_));
+                let operand = operand.map(|other| if advances { f.copy(other) } else { other });
+                if let (Other::Written(_), Some(other)) = (other, operand) {
                     f.advance(other, rows, offset_of!(Row, other));
                 }
-                let at = At { source, other: beside, result, ..at };
+                let at = At { source, other: operand, result, ..at };
                 let strips = f.argument(args, offset_of!(Args, strips));
                 f.repeat_some(strips, |f| {
                     if !self.streaming {
-                        self.ask(f, &at);
+                        self.prefetch_results(f, &at);
                     }
-                    strip(f, &at, &held);
+                    strip(f, &at, &registers);
                     f.advance(source, args, offset_of!(Args, source.strip));
                     f.advance(result, args, offset_of!(Args, result.strip));
-                    beside.filter(|_| moves).into_iter().for_each(|p| f.advance(p, args, offset_of!(Args, other.strip)));
+                    operand.filter(|_| advances).into_iter().for_each(|p| f.advance(p, args, offset_of!(Args, other.strip)));
                 });
                 let (used, size) = (f.argument(rows, offset_of!(Row, lines)), f.int(size_of::<Line>() as i64));
                 f.mul(used, size);
@@ -319,7 +320,7 @@ impl Window {
             });
             f.advance(source, args, offset_of!(Args, source.group));
             f.advance(result, args, offset_of!(Args, result.group));
-            beside.into_iter().for_each(|p| f.advance(p, args, offset_of!(Args, other.group)));
+            operand.into_iter().for_each(|p| f.advance(p, args, offset_of!(Args, other.group)));
             f.add(channel, (width.lanes() * usize::from(self.vectors)) as i32);
         });
         if self.streaming {
@@ -327,8 +328,9 @@ impl Window {
         }
     }
 
-    /// Asks for the lines of a strip's results while they are computed: stores wait for their lines one after the other.
-    fn ask(&self, f: &mut Function, at: &At) {
+    /// Prefetches the cache lines of a strip's results for writing while these are computed: stores that miss wait for their lines one after the
+    /// other.
+    fn prefetch_results(&self, f: &mut Function, at: &At) {
         let column = f.argument(at.args, offset_of!(Args, result.column));
         let to = f.copy(at.result);
         for _ in 0..self.results {
@@ -339,7 +341,7 @@ impl Window {
         }
     }
 
-    /// Hands the results of a group's vectors on.
+    /// Writes the epilogue of the results of a group's vectors.
     pub(super) fn finish<'v>(
         &self,
         f: &mut Function,
@@ -381,7 +383,7 @@ pub(super) struct At {
     /// The first channel of the group.
     pub(super) channel: Int,
     /// Distance of source columns.
-    pub(super) column: Distances,
+    pub(super) column: ColumnStrides,
     source: Int,
     /// The operand beside source and result.
     pub(super) other: Option<Int>,
@@ -401,8 +403,8 @@ impl At {
         f.repeat(count, |f| self.line(f, (lines, read), body));
     }
 
-    /// The same where no other operand is read, the first line by code of its own.
-    pub(super) fn over_lines_behind(
+    /// The same where no other operand is read, with the first iteration peeled: `first` is its body.
+    pub(super) fn over_lines_peeled(
         &self,
         f: &mut Function,
         first: impl FnOnce(&mut Function, Int, Option<Int>, Addr),
@@ -430,59 +432,59 @@ impl At {
     }
 }
 
-/// Distance of columns, its triple and its quintuple.
+/// The stride of columns, times 1, 3 and 5.
 #[derive(Clone, Copy)]
-pub(super) struct Distances(pub(super) [Int; 3]);
+pub(super) struct ColumnStrides(pub(super) [Int; 3]);
 
-impl Distances {
+impl ColumnStrides {
     /// Those of an argument.
-    pub(super) fn new(f: &mut Function, args: Int, offset: usize) -> Distances {
+    pub(super) fn new(f: &mut Function, args: Int, offset: usize) -> ColumnStrides {
         let column = f.argument(args, offset);
-        Distances([column, f.address(column.indexed(column, 2, 0)), f.address(column.indexed(column, 4, 0))])
+        ColumnStrides([column, f.address(column.indexed(column, 2, 0)), f.address(column.indexed(column, 4, 0))])
     }
 }
 
-/// The code over the columns of a line.
+/// The base address while the code goes through the columns of a line.
 pub(super) struct Cursor {
     source: Int,
-    distances: Distances,
-    /// An operand that goes along, and its distance.
-    with: Option<(Int, Int)>,
+    strides: ColumnStrides,
+    /// The address of the other operand, which advances too, and its stride of columns.
+    other: Option<(Int, Int)>,
     base: i32,
 }
 
 impl Cursor {
     /// From the address of column `base` on.
-    pub(super) fn new(source: Int, distances: Distances, base: i32, with: Option<(Int, Int)>) -> Cursor {
-        Cursor { source, distances, with, base }
+    pub(super) fn new(source: Int, strides: ColumnStrides, base: i32, other: Option<(Int, Int)>) -> Cursor {
+        Cursor { source, strides, other, base }
     }
 
-    /// Comes near column `x`, which is not before those it has been at.
-    pub(super) fn reach(&mut self, f: &mut Function, x: i32) -> Near {
-        let [column, triple, quintuple] = self.distances.0;
-        let (share, distance) = if self.with.is_some() { (1, column) } else { (SHARE, quintuple) };
-        while x - self.base >= share {
+    /// Advances the base until addressing modes reach column `x`; columns come in increasing order.
+    pub(super) fn seek(&mut self, f: &mut Function, x: i32) -> ColumnAddress {
+        let [column, triple, quintuple] = self.strides.0;
+        let (in_reach, distance) = if self.other.is_some() { (1, column) } else { (COLUMNS_PER_BASE, quintuple) };
+        while x - self.base >= in_reach {
             f.add(self.source, distance);
-            self.with.into_iter().for_each(|(at, column)| f.add(at, column));
-            self.base += share;
+            self.other.into_iter().for_each(|(at, column)| f.add(at, column));
+            self.base += in_reach;
         }
-        Near { source: self.source, column, triple, behind: x - self.base }
+        ColumnAddress { source: self.source, column, triple, columns: x - self.base }
     }
 }
 
-/// A column that has been brought near.
+/// The address of a column: a base, and columns from there.
 #[derive(Clone, Copy)]
-pub(super) struct Near {
+pub(super) struct ColumnAddress {
     source: Int,
     column: Int,
     triple: Int,
-    behind: i32,
+    columns: i32,
 }
 
-impl Near {
-    /// So many bytes behind its first.
+impl ColumnAddress {
+    /// The address `disp` bytes into the column.
     pub(super) fn at(&self, disp: i32) -> Addr {
-        match self.behind {
+        match self.columns {
             0 => self.source.at(disp),
             3 => self.source.indexed(self.triple, 1, disp),
             n => self.source.indexed(self.column, n as u8, disp),

@@ -29,7 +29,7 @@ pub const LINES: usize = 16;
 /// Most rows of a kernel: two tiles.
 pub const ROWS: usize = 2 * LINES;
 /// Bytes of a line of a tile.
-const LINE: usize = 64;
+const LINE_BYTES: usize = 64;
 /// Words of a tap in [`Args::taps`].
 pub const TAP: usize = 5;
 
@@ -48,7 +48,7 @@ pub struct Tiles {
     pub start: Start,
     /// When panels are used again: soon where they, and the rows multiplied by them, stay in L1.
     pub panels: Reuse,
-    /// Whether blocks ask for memory, see [`Args::ahead`].
+    /// Whether blocks prefetch, see [`Args::ahead`].
     pub asks: bool,
 }
 
@@ -58,7 +58,7 @@ pub struct Tiles {
 pub struct Args {
     /// The shapes of the registers, for processors that emulate them; the others have been told by [`Setup`].
     pub shapes: *const u8,
-    /// The taps, one behind the other, [`TAP`] words each: the offset added to the address of `B`; for each of the two tiles the address of
+    /// The taps, one after the other, [`TAP`] words each: the offset added to the address of `B`; for each of the two tiles the address of
     /// the first row and the stride of its rows in bytes.
     pub taps: *const usize,
     /// Number of taps; 0 leaves the initial sums.
@@ -119,7 +119,7 @@ impl Args {
     };
 }
 
-/// Bytes that a kernel asks for at a time, see [`Args::ahead`].
+/// Bytes that a block prefetches, see [`Args::ahead`].
 pub const AHEAD: usize = 512;
 
 /// Sizes of the registers' operands.
@@ -139,14 +139,14 @@ impl Shape {
         let tall = self.rows[1] > 0;
         for tile in 0..8 {
             // Tiles of rows by steps, and which rows a tile has; the others are lines of `B`.
-            let (left, row) = match (tall, tile) {
+            let (is_a, row) = match (tall, tile) {
                 (true, 0..4) => (false, Some(tile / 2)),
                 (true, 4 | 5) => (true, Some(tile - 4)),
                 (false, 0..4) => (false, Some(0)),
                 (false, 4) => (true, Some(0)),
                 _ => (false, None),
             };
-            bytes[16 + 2 * tile] = if left { 4 * self.steps as u8 } else { LINE as u8 };
+            bytes[16 + 2 * tile] = if is_a { 4 * self.steps as u8 } else { LINE_BYTES as u8 };
             bytes[48 + tile] = row.map_or(self.steps, |i| self.rows[i]) as u8;
         }
         bytes
@@ -194,8 +194,8 @@ pub fn product(types: Product) -> Option<TileProduct> {
     }
 }
 
-/// The epilogue, and the work done beside products.
-pub trait Beside {
+/// Code that the kernel interleaves with its products: the epilogue, and other vector work.
+pub trait Interleaved {
     /// Before the first product of a block.
     fn begin(&mut self, _f: &mut Function, _block: Block) {}
     /// After every step of blocks of depth.
@@ -206,7 +206,7 @@ pub trait Beside {
     fn next(&mut self, _f: &mut Function) {}
 }
 
-/// The values that the kernel reads all the time.
+/// The kernel's registers of addresses and strides.
 #[derive(Clone, Copy)]
 struct At {
     args: Int,
@@ -222,9 +222,9 @@ struct At {
 }
 
 /// Stores sums to [`Args::sums`].
-struct Stored(At);
+struct StoreSums(At);
 
-impl Beside for Stored {
+impl Interleaved for StoreSums {
     fn leave(&mut self, f: &mut Function, block: Block) {
         let (rows, row) = self.0.sums(f, block);
         block.store(f, &rows, row);
@@ -255,14 +255,14 @@ impl Block {
 
     /// Stores the sums, those of every tile of rows from its own place on.
     pub fn store(self, f: &mut Function, rows: &[Int], row: Int) {
-        self.sums().for_each(|(i, j, sum)| f.tile_store(rows[i], row, (j * LINE) as i32, sum));
+        self.sums().for_each(|(i, j, sum)| f.tile_store(rows[i], row, (j * LINE_BYTES) as i32, sum));
     }
 }
 
 impl At {
     /// The first sums of a block of the panel for every tile of rows, and the distance of rows.
     fn sums(&self, f: &mut Function, block: Block) -> (Vec<Int>, Int) {
-        let upper = f.address(self.sums.at((block.first * LINE) as i32));
+        let upper = f.address(self.sums.at((block.first * LINE_BYTES) as i32));
         let mut rows = vec![upper];
         if block.tall == 2 {
             let lower = f.load_int(self.args.at(offset_of!(Args, sums_lower) as i32));
@@ -290,7 +290,7 @@ impl Key for Tiles {
     fn write(&self, f: &mut Function) {
         let args = f.arguments();
         let at = self.begin(f, args);
-        self.tiles(f, &at, &mut Stored(at));
+        self.tiles(f, &at, &mut StoreSums(at));
     }
 }
 
@@ -298,14 +298,14 @@ impl Tiles {
     /// The blocks of a panel.
     pub fn blocks(&self) -> impl DoubleEndedIterator<Item = Block> + use<> {
         let (tall, all) = (usize::from(self.tall), usize::from(self.vectors));
-        let most = if tall == 1 { 4 } else { 2 };
-        (0..all).step_by(most).map(move |first| Block { tall, first, vectors: most.min(all - first) })
+        let max_vectors = if tall == 1 { 4 } else { 2 };
+        (0..all).step_by(max_vectors).map(move |first| Block { tall, first, vectors: max_vectors.min(all - first) })
     }
 
-    /// Writes the kernel with the work done beside products. The arguments are at `args`.
-    pub fn write_beside(&self, f: &mut Function, args: Int, beside: &mut impl Beside) {
+    /// Writes the kernel with other work interleaved. The arguments are at `args`.
+    pub fn write_interleaved(&self, f: &mut Function, args: Int, interleaved: &mut impl Interleaved) {
         let at = self.begin(f, args);
-        self.tiles(f, &at, beside);
+        self.tiles(f, &at, interleaved);
     }
 
     fn begin(&self, f: &mut Function, args: Int) -> At {
@@ -315,24 +315,24 @@ impl Tiles {
             f.tile_config(shapes.at(0));
         }
         let [from, b, sums] = [offset_of!(Args, a_from), offset_of!(Args, b), offset_of!(Args, sums)].map(|field| argument(f, field));
-        let b_row = f.int(i64::from(self.line) * LINE as i64);
+        let b_row = f.int(i64::from(self.line) * LINE_BYTES as i64);
         let [ahead, ahead_step] = [offset_of!(Args, ahead), offset_of!(Args, ahead_step)].map(|field| argument(f, field));
         At { args, from, b, sums, b_row, ahead, ahead_step }
     }
 
-    fn tiles(&self, f: &mut Function, at: &At, beside: &mut impl Beside) {
+    fn tiles(&self, f: &mut Function, at: &At, interleaved: &mut impl Interleaved) {
         let argument = |f: &mut Function, field: usize| f.load_int(at.args.at(field as i32));
         let (tiles, sums) = (argument(f, offset_of!(Args, tiles)), f.copy(at.sums));
         f.repeat_some(tiles, |f| {
             let panels = argument(f, offset_of!(Args, panels));
             f.repeat_some(panels, |f| {
                 for block in self.blocks() {
-                    self.products(f, at, block, beside);
-                    beside.leave(f, block);
+                    self.products(f, at, block, interleaved);
+                    interleaved.leave(f, block);
                 }
                 let bytes = argument(f, offset_of!(Args, b_panel));
                 f.add(at.b, bytes);
-                f.add(at.sums, i32::from(self.line) * LINE as i32);
+                f.add(at.sums, i32::from(self.line) * LINE_BYTES as i32);
             });
             let [b, a_tile, sums_tile] =
                 [offset_of!(Args, b), offset_of!(Args, a_tile), offset_of!(Args, sums_tile)].map(|field| argument(f, field));
@@ -340,20 +340,20 @@ impl Tiles {
             f.add(at.from, a_tile);
             f.add(sums, sums_tile);
             f.set(at.sums, sums);
-            beside.next(f);
+            interleaved.next(f);
         });
     }
 
     /// The sums of a block of a panel.
-    fn products(&self, f: &mut Function, at: &At, block: Block, beside: &mut impl Beside) {
+    fn products(&self, f: &mut Function, at: &At, block: Block, interleaved: &mut impl Interleaved) {
         let (tall, count) = (block.tall, block.vectors);
-        beside.begin(f, block);
+        interleaved.begin(f, block);
         if self.start == Start::Zero {
             block.sums().for_each(|(_, _, sum)| f.tile_zero(sum));
         } else {
             // The unit rounds every product into the sums that it holds, whatever they began with.
             let (rows, row) = at.sums(f, block);
-            block.sums().for_each(|(i, j, sum)| f.tile_load(sum, (rows[i], (j * LINE) as i32), row, Reuse::Near));
+            block.sums().for_each(|(i, j, sum)| f.tile_load(sum, (rows[i], (j * LINE_BYTES) as i32), row, Reuse::Temporal));
         }
         let argument = |f: &mut Function, field: usize| f.load_int(at.args.at(field as i32));
         let (taps, taps_left) = (argument(f, offset_of!(Args, taps)), argument(f, offset_of!(Args, count)));
@@ -361,29 +361,29 @@ impl Tiles {
             let word = |f: &mut Function, i: usize| f.load_int(taps.at((i * size_of::<usize>()) as i32));
             let b = word(f, 0);
             f.add(b, at.b);
-            let left: Vec<(Int, Int)> = (0..tall).map(|i| (word(f, 1 + 2 * i), word(f, 2 + 2 * i))).collect();
+            let is_a: Vec<(Int, Int)> = (0..tall).map(|i| (word(f, 1 + 2 * i), word(f, 2 + 2 * i))).collect();
             f.add(taps, (TAP * size_of::<usize>()) as i32);
-            left.iter().for_each(|(a, _)| f.add(*a, at.from));
+            is_a.iter().for_each(|(a, _)| f.add(*a, at.from));
             let [blocks, a_block, b_block] =
                 [offset_of!(Args, blocks), offset_of!(Args, a_block), offset_of!(Args, b_block)].map(|field| argument(f, field));
             f.repeat(blocks, |f| {
-                let right = |j: usize| Tile(if tall == 2 { 6 + j as u8 } else { 5 + (j % 3) as u8 });
-                for (i, (a, row)) in left.iter().enumerate() {
-                    f.tile_load(Tile(4 + i as u8), (*a, 0), *row, Reuse::Near);
+                let b_tile = |j: usize| Tile(if tall == 2 { 6 + j as u8 } else { 5 + (j % 3) as u8 });
+                for (i, (a, row)) in is_a.iter().enumerate() {
+                    f.tile_load(Tile(4 + i as u8), (*a, 0), *row, Reuse::Temporal);
                     for j in 0..count {
                         if i == 0 {
-                            f.tile_load(right(j), (b, ((block.first + j) * LINE) as i32), at.b_row, self.panels);
+                            f.tile_load(b_tile(j), (b, ((block.first + j) * LINE_BYTES) as i32), at.b_row, self.panels);
                         }
-                        f.tile_dot(self.product, block.sum(i, j), Tile(4 + i as u8), right(j));
+                        f.tile_dot(self.product, block.sum(i, j), Tile(4 + i as u8), b_tile(j));
                     }
                     f.add(*a, a_block);
                 }
                 f.add(b, b_block);
                 if self.asks {
-                    (0..AHEAD).step_by(LINE).for_each(|byte| f.prefetch(Prefetch::L2, at.ahead.at(byte as i32)));
+                    (0..AHEAD).step_by(LINE_BYTES).for_each(|byte| f.prefetch(Prefetch::L2, at.ahead.at(byte as i32)));
                     f.add(at.ahead, at.ahead_step);
                 }
-                beside.step(f);
+                interleaved.step(f);
             });
         });
     }

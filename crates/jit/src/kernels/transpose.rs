@@ -1,7 +1,7 @@
 //! Transposition of matrices, by squares in registers: unconverted words, or numbers that are converted on the way and multiplied by
 //! factors.
 //!
-//! A square has as many rows as a vector has lanes: 16 loads, four rounds of 16 shuffles and 16 stores with AVX-512. The floor is the
+//! A square has as many rows as a vector has lanes: 16 loads, four stages of 16 shuffles and 16 stores with AVX-512. The floor is the
 //! shuffles: 32 cycles for 1 KB where a core starts two of them a cycle. A call moves from square to square by given distances, along rows
 //! or along columns. Rows are too far apart for the hardware prefetcher, so every full square prefetches the lines of a later one. Partial
 //! squares come last: rows and columns that do not exist are neither read nor written, except for zeros where the destination has room for
@@ -65,13 +65,13 @@ pub struct Args {
     pub to_row: usize,
     /// Distance of its squares.
     pub to_square: usize,
-    /// Prefetch distances: so many bytes behind every row that is read, and behind every row that is written.
+    /// Prefetch distances: so many bytes after every row that is read, and after every row that is written.
     pub from_ahead: usize,
     /// As said.
     pub to_ahead: usize,
     /// Full squares.
     pub full: usize,
-    /// Partial squares behind them.
+    /// Partial squares after them.
     pub partial: usize,
     /// Rows of the source in the first of those, and how many fewer there are in each next; at most a full square counts.
     pub rows: usize,
@@ -168,15 +168,15 @@ impl Transpose {
 
     /// A square of so many rows and columns, of whose columns so many elements are written.
     fn partial_square(&self, f: &mut Function, at: &At, [rows, columns, written]: [Int; 3]) {
-        let (across, down) = (f.first_lanes(columns), f.first_lanes(written));
+        let (read_mask, written_mask) = (f.first_lanes(columns), f.first_lanes(written));
         let width = f.isa().width();
         let from = f.copy(at.from);
         let mut loaded = Vec::new();
         for i in 0..width.lanes() {
             let row = f.zero(width);
             f.when(Compare::Gt, rows, i as i32, |f| {
-                let there = f.load_number(self.from, from.at(0), Some(across));
-                f.assign(row, there);
+                let row_values = f.load_number(self.from, from.at(0), Some(read_mask));
+                f.assign(row, row_values);
             });
             f.add(from, at.from_row);
             loaded.push(row);
@@ -184,22 +184,22 @@ impl Transpose {
         let shuffled = shuffled(f, loaded);
         // Factors of rows that do not exist are 0. Quotients by them are not written, or the dividend has been made zero, as have the
         // summands.
-        let there = f.first_lanes(rows);
-        let factors = at.factors(f, Some(there));
+        let valid = f.first_lanes(rows);
+        let factors = at.factors(f, Some(valid));
         let to = f.copy(at.to);
         for (i, column) in shuffled.into_iter().enumerate() {
             f.when(Compare::Gt, columns, i as i32, |f| {
                 let mut x = scaled(f, column, factors);
                 if self.factors != UNCHANGED {
                     let zero = f.zero(width);
-                    x = f.select(there, x, zero);
+                    x = f.select(valid, x, zero);
                 }
                 match at.places {
                     Some(places) => {
                         let place = f.load_int(places.at((i * size_of::<usize>()) as i32));
-                        f.store_number(self.to, to.indexed(place, 1, 0), x, Some(down));
+                        f.store_number(self.to, to.indexed(place, 1, 0), x, Some(written_mask));
                     }
-                    None => f.store_number(self.to, to.at(0), x, Some(down)),
+                    None => f.store_number(self.to, to.at(0), x, Some(written_mask)),
                 }
             });
             if at.places.is_none() {
@@ -253,8 +253,8 @@ pub(super) fn scaled(f: &mut Function, x: Val, factors: [Option<Val>; STEPS.len(
 /// The columns of a square of rows.
 fn shuffled(f: &mut Function, rows: Vec<Val>) -> Vec<Val> {
     let blocks = rows.len() / 4;
-    // `fours[g][c]`: in block `q` rows `4g..4g + 4` of column `4q + c`.
-    let fours: Vec<[Val; 4]> = rows
+    // `quads[g][c]`: in block `q` rows `4g..4g + 4` of column `4q + c`.
+    let quads: Vec<[Val; 4]> = rows
         .chunks_exact(4)
         .map(|r| {
             let (low, high) = (f.binary(Binary::InterleaveLow32, r[0], r[1]), f.binary(Binary::InterleaveHigh32, r[0], r[1]));
@@ -269,24 +269,24 @@ fn shuffled(f: &mut Function, rows: Vec<Val>) -> Vec<Val> {
         .collect();
     let mut columns = rows;
     for c in 0..4 {
-        let mut parts: Vec<Val> = fours.iter().map(|four| four[c]).collect();
-        // Each round halves the contiguous blocks: first the lowest bit of their number is sorted out, then the next.
+        let mut vectors: Vec<Val> = quads.iter().map(|quad| quad[c]).collect();
+        // Each stage halves the runs of contiguous blocks: it sorts them by the lowest bit of their number, then by the next.
         let mut halves = 1;
         while halves < blocks {
-            let each = parts.len() / halves;
+            let group_len = vectors.len() / halves;
             let mut next = Vec::new();
-            for group in parts.chunks_exact(each) {
+            for group in vectors.chunks_exact(group_len) {
                 for op in [Binary::EvenBlocks, Binary::OddBlocks] {
                     next.extend(group.chunks_exact(2).map(|p| f.binary(op, p[0], p[1])));
                 }
             }
-            parts = next;
+            vectors = next;
             halves *= 2;
         }
-        for (i, part) in parts.into_iter().enumerate() {
+        for (i, vector) in vectors.into_iter().enumerate() {
             // Blocks come with the bits of their numbers reversed.
             let q = if blocks == 4 { [0, 2, 1, 3][i] } else { i };
-            columns[4 * q + c] = part;
+            columns[4 * q + c] = vector;
         }
     }
     columns

@@ -106,7 +106,7 @@ pub struct ResultArgs {
     pub position: usize,
     /// Number of vectors of channels, at least 1.
     pub vectors: usize,
-    /// The first result of every row, first channel; those behind `wanted` rows are not looked at.
+    /// The first result of every row, first channel; those after `wanted` rows are not looked at.
     pub rows: [*mut u8; RESULTS],
     /// Bytes from a result to the next of its row.
     pub pixel: usize,
@@ -132,21 +132,21 @@ impl Points {
 }
 
 /// `a + b * c`, `a` used up.
-fn plus(f: &mut Function, a: Val, b: Val, c: Val) -> Val {
+fn fma(f: &mut Function, a: Val, b: Val, c: Val) -> Val {
     f.accumulate(Accumulate::FmaF32, a, b, c);
     a
 }
 
 /// `a - b * c`, `a` used up.
-fn minus(f: &mut Function, a: Val, b: Val, c: Val) -> Val {
+fn fnma(f: &mut Function, a: Val, b: Val, c: Val) -> Val {
     f.accumulate(Accumulate::FnmaF32, a, b, c);
     a
 }
 
 /// `(a + b * c, a - b * c)`, `a` used up.
-fn both(f: &mut Function, a: Val, b: Val, c: Val) -> [Val; 2] {
+fn fma_fnma(f: &mut Function, a: Val, b: Val, c: Val) -> [Val; 2] {
     let other = f.copy_of(a);
-    [plus(f, other, b, c), minus(f, a, b, c)]
+    [fma(f, other, b, c), fnma(f, a, b, c)]
 }
 
 /// Rows of `B' x` that are computed together: the first, the last, those of either pair of points. In this order they are [`COLUMNS`].
@@ -173,15 +173,15 @@ fn source_group(
             let at = usize::from(group == Group::Last);
             let (first, middle, last) = (x(f, at), x(f, at + 2), x(f, at + 4));
             let sum = f.binary(Binary::AddF32, first, last);
-            return vec![minus(f, sum, middle, ends)];
+            return vec![fnma(f, sum, middle, ends)];
         }
         Group::P => (points.p, points.q2),
         Group::Q => (points.q, points.p2),
     };
     let (x1, x2, x3, x4) = (x(f, 1), x(f, 2), x(f, 3), x(f, 4));
     let (even, odd) = (f.copy_of(x4), f.copy_of(x3));
-    let (even, odd) = (minus(f, even, x2, other), minus(f, odd, x1, other));
-    both(f, even, odd, point).to_vec()
+    let (even, odd) = (fnma(f, even, x2, other), fnma(f, odd, x1, other));
+    fma_fnma(f, even, odd, point).to_vec()
 }
 
 /// The transform of a tile of source pixels: a function of [`SourceArgs`].
@@ -208,8 +208,8 @@ impl Key for Source {
             .collect();
         let rows: Vec<Int> = (0..SIDE).map(|i| field(g, offset_of!(SourceArgs, rows) + 8 * i)).collect();
         let pixel = field(g, offset_of!(SourceArgs, pixel));
-        let triple = g.address(pixel.indexed(pixel, 2, 0));
-        let quintuple = g.address(pixel.indexed(pixel, 4, 0));
+        let pixels_3 = g.address(pixel.indexed(pixel, 2, 0));
+        let pixels_5 = g.address(pixel.indexed(pixel, 4, 0));
         let (to, position) = (field(g, offset_of!(SourceArgs, to)), field(g, offset_of!(SourceArgs, position)));
         let vectors = field(g, offset_of!(SourceArgs, vectors));
         g.repeat_some(vectors, |f| {
@@ -218,16 +218,16 @@ impl Key for Source {
                 // Along rows first: the numbers of columns of positions, row by row.
                 let mut columns: [Vec<Val>; 2] = Default::default();
                 for row in &rows {
-                    let along = source_group(f, (&points, ends), group, |f, j| {
+                    let group_of_row = source_group(f, (&points, ends), group, |f, j| {
                         let from = match j {
                             0 => row.at(0),
-                            3 => row.indexed(triple, 1, 0),
-                            5 => row.indexed(quintuple, 1, 0),
+                            3 => row.indexed(pixels_3, 1, 0),
+                            5 => row.indexed(pixels_5, 1, 0),
                             j => row.indexed(pixel, j as u8, 0),
                         };
                         f.load_masked(from, wanted[j])
                     });
-                    columns.iter_mut().zip(along).for_each(|(c, v)| c.push(v));
+                    columns.iter_mut().zip(group_of_row).for_each(|(c, v)| c.push(v));
                 }
                 for column in columns.iter().filter(|c| !c.is_empty()) {
                     for group in BY_ROW {
@@ -251,8 +251,8 @@ impl Key for Source {
 /// A pair of rows of `G x`, by its factors.
 fn weight_pair(f: &mut Function, [g, g_point, g_square]: [Val; 3], x: [Val; 3]) -> [Val; 2] {
     let even = f.binary(Binary::MulF32, x[0], g);
-    let even = plus(f, even, x[2], g_square);
-    both(f, even, x[1], g_point)
+    let even = fma(f, even, x[2], g_square);
+    fma_fnma(f, even, x[1], g_point)
 }
 
 /// `G x` for three elements of a line of weights.
@@ -317,11 +317,11 @@ fn result_line(f: &mut Function, points: &Points, m: [Val; SIDE]) -> [Val; RESUL
     f.update(Binary::MulF32, q, points.q);
     f.update(Binary::AddF32, first, even_p);
     f.update(Binary::AddF32, first, even_q);
-    let last = plus(f, last, p, points.p2);
-    let last = plus(f, last, q, points.q2);
+    let last = fma(f, last, p, points.p2);
+    let last = fma(f, last, q, points.q2);
     f.update(Binary::AddF32, p, q);
     f.update(Binary::MulF32, even_p, points.p2);
-    let even = plus(f, even_p, even_q, points.q2);
+    let even = fma(f, even_p, even_q, points.q2);
     [first, p, even, last]
 }
 

@@ -85,9 +85,9 @@ impl From<&LogicalTensor> for Record {
 
 /// Writes [`Value`] for a reference that is passed as a pointer.
 macro_rules! pointers {
-    ($($from:ty => $letter:literal $to:ty, |$v:ident| $c:expr, $count:expr;)*) => {
+    ($($from:ty => $code:literal $to:ty, |$v:ident| $c:expr, $count:expr;)*) => {
         $(impl Value for $from {
-            const LETTER: char = $letter;
+            const TYPE_CODE: char = $code;
             type C = $to;
             fn c(&self) -> $to {
                 let $v = self;
@@ -141,13 +141,13 @@ impl Owned<Partition> {
 
 /// Memory of the library's own for a logical tensor.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct TensorMemory {
     pub(crate) handle: Owned<GraphTensor>,
     pub(crate) record: Record,
     pub(crate) size: usize,
 }
 
-impl Room {
+impl TensorMemory {
     /// Shows the bytes to `f`; none of a number on the host.
     pub(crate) fn with_bytes<R>(&self, f: impl FnOnce(&mut [u8]) -> R) -> Result<R, PeerError> {
         const NAME: &str = "dnnl_graph_tensor_get_data_handle";
@@ -171,19 +171,19 @@ type Execute = unsafe extern "C" fn(Raw, Raw, usize, *const Raw, usize, *const R
 pub(crate) struct Bound {
     compiled: Owned<Compiled>,
     /// Keeps alive what the arguments point to.
-    _rooms: [Vec<Rc<Room>>; 2],
+    _memories: [Vec<Rc<TensorMemory>>; 2],
     arguments: [Vec<Raw>; 2],
     execute: Execute,
 }
 
 impl Bound {
     /// Binds inputs and outputs.
-    pub(crate) fn new(library: &Library, compiled: Owned<Compiled>, rooms: [Vec<Rc<Room>>; 2]) -> Result<Bound, PeerError> {
+    pub(crate) fn new(library: &Library, compiled: Owned<Compiled>, memories: [Vec<Rc<TensorMemory>>; 2]) -> Result<Bound, PeerError> {
         // SAFETY: the header declares `dnnl_status_t dnnl_graph_compiled_partition_execute(const_dnnl_graph_compiled_partition_t, dnnl_stream_t,
         // size_t, const_dnnl_graph_tensor_t *, size_t, const_dnnl_graph_tensor_t *)`.
         let execute = unsafe { std::mem::transmute::<Raw, Execute>(library.symbol("dnnl_graph_compiled_partition_execute")?) };
-        let arguments = [&rooms[0], &rooms[1]].map(|list| list.iter().map(|r| r.handle.raw).collect());
-        Ok(Bound { compiled, _rooms: rooms, arguments, execute })
+        let arguments = [&memories[0], &memories[1]].map(|list| list.iter().map(|r| r.handle.raw).collect());
+        Ok(Bound { compiled, _memories: memories, arguments, execute })
     }
 
     /// Submits the partition.

@@ -6,7 +6,7 @@ use crate::call::Number;
 use crate::error::PeerError;
 use crate::handle::{Compiled, Graph, GraphOp, Owned, Receivers, Stream};
 use crate::run::Peer;
-use handle::{Bound, Length, Record, Room, wait};
+use handle::{Bound, Length, Record, TensorMemory, wait};
 use oxidnn_c_common::numbers;
 use oxidnn_graph::{AttrValue, LayoutType, LogicalTensor, Op, Property};
 use oxidnn_spec::FpMath;
@@ -37,7 +37,7 @@ pub struct Partition {
 pub struct GraphRun {
     stream: Rc<Owned<Stream>>,
     bound: Vec<Bound>,
-    rooms: BTreeMap<usize, Rc<Room>>,
+    memories: BTreeMap<usize, Rc<TensorMemory>>,
     compiled: Vec<Duration>,
 }
 
@@ -121,17 +121,17 @@ impl Peer {
     /// # Errors
     /// The library's refusal; an input that is not among those given.
     pub fn graph(&self, partitions: &[Partition], given: &BTreeMap<usize, (LogicalTensor, Vec<u8>)>) -> Result<GraphRun, PeerError> {
-        let mut run = GraphRun { stream: self.stream.clone(), bound: Vec::new(), rooms: BTreeMap::new(), compiled: Vec::new() };
+        let mut run = GraphRun { stream: self.stream.clone(), bound: Vec::new(), memories: BTreeMap::new(), compiled: Vec::new() };
         for partition in partitions.iter().filter(|p| p.is_supported) {
             for port in &partition.inputs {
-                if let Entry::Vacant(slot) = run.rooms.entry(port.id) {
+                if let Entry::Vacant(slot) = run.memories.entry(port.id) {
                     let missing = || PeerError::Inexpressible(format!("logical tensor {}, which nobody gave or computed", port.id));
                     let (lt, bytes) = given.get(&port.id).ok_or_else(missing)?;
                     slot.insert(Rc::new(self.input(lt, bytes)?));
                 }
             }
-            let inputs: Vec<Rc<Room>> = partition.inputs.iter().map(|port| run.rooms[&port.id].clone()).collect();
-            let records: Vec<Record> = inputs.iter().map(|room| room.record).collect();
+            let inputs: Vec<Rc<TensorMemory>> = partition.inputs.iter().map(|port| run.memories[&port.id].clone()).collect();
+            let records: Vec<Record> = inputs.iter().map(|tensor_memory| tensor_memory.record).collect();
             // A layout that is free is the library's choice where it is the library that reads it.
             let read = |id: usize| partitions.iter().flat_map(|p| &p.inputs).any(|port| port.id == id);
             let free = |lt: &LogicalTensor| lt.layout == LayoutType::Any && read(lt.id);
@@ -147,9 +147,9 @@ impl Peer {
             for port in &outputs {
                 let record = Cell::new(Record::EMPTY);
                 compiled.call("dnnl_graph_compiled_partition_query_logical_tensor", (&compiled, port.id, &record))?;
-                let room = Rc::new(self.room(record.get())?);
-                run.rooms.insert(port.id, room.clone());
-                made.push(room);
+                let tensor_memory = Rc::new(self.tensor_memory(record.get())?);
+                run.memories.insert(port.id, tensor_memory.clone());
+                made.push(tensor_memory);
             }
             run.bound.push(Bound::new(&self.library, compiled, [inputs, made])?);
         }
@@ -157,35 +157,35 @@ impl Peer {
     }
 
     /// Memory of the library's own.
-    fn room(&self, record: Record) -> Result<Room, PeerError> {
+    fn tensor_memory(&self, record: Record) -> Result<TensorMemory, PeerError> {
         let size = Cell::new(0usize);
         self.library.call("dnnl_graph_logical_tensor_get_mem_size", (&record, &size))?;
         let handle = Owned::make(&self.library, |out| {
             self.library.call("dnnl_graph_tensor_create", (out, &record, &self.engine, crate::call::Allocate))
         })?;
-        Ok(Room { handle, record, size: size.get() })
+        Ok(TensorMemory { handle, record, size: size.get() })
     }
 
-    fn input(&self, lt: &LogicalTensor, bytes: &[u8]) -> Result<Room, PeerError> {
+    fn input(&self, lt: &LogicalTensor, bytes: &[u8]) -> Result<TensorMemory, PeerError> {
         let record = Record::from(lt);
         if lt.property == Property::HostScalar {
             let mut number = [0; 8];
             number.iter_mut().zip(bytes).for_each(|(n, b)| *n = *b);
             let handle =
                 Owned::make(&self.library, |out| self.library.call("dnnl_graph_tensor_create_scalar", (out, &record, &Number(number))))?;
-            return Ok(Room { handle, record, size: 0 });
+            return Ok(TensorMemory { handle, record, size: 0 });
         }
-        let room = self.room(record)?;
-        if room.size != bytes.len() {
+        let tensor_memory = self.tensor_memory(record)?;
+        if tensor_memory.size != bytes.len() {
             return Err(PeerError::Inexpressible(format!(
                 "logical tensor {}: {} bytes, the library wants {}",
                 lt.id,
                 bytes.len(),
-                room.size
+                tensor_memory.size
             )));
         }
-        room.with_bytes(|to| to.copy_from_slice(bytes))?;
-        Ok(room)
+        tensor_memory.with_bytes(|to| to.copy_from_slice(bytes))?;
+        Ok(tensor_memory)
     }
 }
 
@@ -247,8 +247,8 @@ impl GraphRun {
     /// # Errors
     /// The library's refusal.
     pub fn read(&self, id: usize) -> Result<Option<(LogicalTensor, Vec<u8>)>, PeerError> {
-        let Some(room) = self.rooms.get(&id) else { return Ok(None) };
-        let Some(lt) = room.record.tensor().filter(|lt| lt.layout == LayoutType::Strided) else { return Ok(None) };
-        Ok(Some((lt, room.with_bytes(|bytes| bytes.to_vec())?)))
+        let Some(tensor_memory) = self.memories.get(&id) else { return Ok(None) };
+        let Some(lt) = tensor_memory.record.tensor().filter(|lt| lt.layout == LayoutType::Strided) else { return Ok(None) };
+        Ok(Some((lt, tensor_memory.with_bytes(|bytes| bytes.to_vec())?)))
     }
 }

@@ -31,7 +31,7 @@ fn four_bit_types_pack_two_to_a_byte() {
     assert_eq!(l.args.bytes(Arg::DST), [0x78, 0xf2]);
 }
 
-/// Sums of int8 weights behind the data, over all dimensions but the output channels', padded with zeros.
+/// Sums of int8 weights after the data, over all dimensions but the output channels', padded with zeros.
 #[test]
 fn compensation_by_hand() {
     for (flags, factors) in [("s8s8_comp:1", vec![-128]), ("zp_comp:1", vec![-1]), ("s8s8_comp:1+zp_comp:1", vec![-128, -1])] {

@@ -1,9 +1,9 @@
-//! Backward passes: time is walked against its direction, layers from the last to the first.
+//! Backward passes: time runs against its direction, layers from the last to the first.
 //!
 //! For each layer and direction the gradients of all gate sums (`deltas`) are computed step by step; the gradients of weights, bias and the
 //! layer's input are then sums over all steps. Rounding of states counts as the identity.
 
-use super::{Net, Stack, Target, Workspace, add_products, take};
+use super::{Network, Stack, Target, Workspace, add_products, take};
 use crate::dot::products;
 use crate::rnn::forward::activation;
 use crate::{Args, View, dot, for_each_position};
@@ -34,12 +34,12 @@ struct Buffers<'s> {
     extra: &'s mut [f64],
 }
 
-pub(super) fn run<'a>(net: &Net<'a>, args: &'a dyn Args, scratch: &mut [f64]) -> Result<(), Error> {
-    let ws = net.workspace.ok_or_else(|| Error::arg(Arg::WORKSPACE, "nothing", "the workspace"))?;
-    let z = net.z;
+pub(super) fn run<'a>(network: &Network<'a>, args: &'a dyn Args, scratch: &mut [f64]) -> Result<(), Error> {
+    let ws = network.workspace.ok_or_else(|| Error::arg(Arg::WORKSPACE, "nothing", "the workspace"))?;
+    let z = network.z;
     let (samples, width) = (z.time * z.batch, z.dic.max(z.slc));
     let state_width = z.dic.max(z.sic);
-    let back = Backward { net, ws, z, bias_gates: net.op.cell.bias_gates(), width, state_width, diffs: Diffs::of(args)? };
+    let back = Backward { network, ws, z, bias_gates: network.op.cell.bias_gates(), width, state_width, diffs: Diffs::of(args)? };
     let mut rest = scratch;
     let mut b = Buffers {
         tiles: take(&mut rest, dot::SCRATCH as i64),
@@ -108,7 +108,7 @@ impl<'a> Diffs<'a> {
 }
 
 struct Backward<'n, 'a> {
-    net: &'n Net<'a>,
+    network: &'n Network<'a>,
     ws: Workspace<'a>,
     z: RnnSizes,
     bias_gates: i64,
@@ -132,7 +132,7 @@ impl Backward<'_, '_> {
         let z = &self.z;
         self.start(s, b);
         for step in (0..z.time).rev() {
-            self.step(s, self.net.time(s.d, step), b);
+            self.step(s, self.network.time(s.d, step), b);
         }
         let last = [(&self.diffs.src_iter, &*b.h, [z.sic, self.state_width]), (&self.diffs.src_iter_c, &*b.c, [z.dhc; 2])];
         for (view, gradient, [channels, width]) in last {
@@ -148,7 +148,7 @@ impl Backward<'_, '_> {
     fn start(&self, s: Stack, b: &mut Buffers<'_>) {
         let z = &self.z;
         if s.l + 1 == z.layers {
-            let first = self.net.first_channel(s.d);
+            let first = self.network.first_channel(s.d);
             for_each_position(&[z.time, z.batch, z.dic], |p| {
                 b.outputs[((p[0] * z.batch + p[1]) * self.width + p[2]) as usize] = self.diffs.dst_layer.get(&[p[0], p[1], first + p[2]]);
             });
@@ -166,19 +166,19 @@ impl Backward<'_, '_> {
     fn state_before(&self, x: Sample, c: i64) -> f64 {
         match self.time_before(x) {
             Some(t) => self.ws.get(self.ws.state(x.s, t, x.n, c)),
-            None => self.net.src_iter.map_or(0.0, |v| v.get(&[x.s.l, x.s.d, x.n, c])),
+            None => self.network.src_iter.map_or(0.0, |v| v.get(&[x.s.l, x.s.d, x.n, c])),
         }
     }
 
     fn cell_before(&self, x: Sample, c: i64) -> f64 {
         match self.time_before(x) {
             Some(t) => self.ws.get(self.ws.cell(x.s, t, x.n, c)),
-            None => self.net.src_iter_c.map_or(0.0, |v| v.get(&[x.s.l, x.s.d, x.n, c])),
+            None => self.network.src_iter_c.map_or(0.0, |v| v.get(&[x.s.l, x.s.d, x.n, c])),
         }
     }
 
     fn time_before(&self, x: Sample) -> Option<i64> {
-        let t = if self.net.is_backward(x.s.d) { x.t + 1 } else { x.t - 1 };
+        let t = if self.network.is_backward(x.s.d) { x.t + 1 } else { x.t - 1 };
         (0..self.z.time).contains(&t).then_some(t)
     }
 
@@ -193,7 +193,7 @@ impl Backward<'_, '_> {
 
     /// The bias gate whose delta belongs to recurrent gate `gate`: the candidate of linear-before-reset cells has one of its own.
     fn recurrent_gate(&self, gate: i64) -> i64 {
-        if gate == 2 && self.net.is_lbr() { 3 } else { gate }
+        if gate == 2 && self.network.is_lbr() { 3 } else { gate }
     }
 
     /// One step: `b.h` and `b.c`, gradients of the states after it, become those of the states before it; the deltas are kept.
@@ -206,7 +206,7 @@ impl Backward<'_, '_> {
             }
         }
         b.h.fill(0.0);
-        match self.net.op.cell {
+        match self.network.op.cell {
             RnnCell::Vanilla => (0..z.batch).for_each(|n| self.vanilla(samples(n), b)),
             RnnCell::Lstm => self.lstm(s, t, b),
             RnnCell::Gru | RnnCell::Augru => return self.gru(s, t, b),
@@ -219,7 +219,7 @@ impl Backward<'_, '_> {
     fn add_recurrent(&self, s: Stack, t: i64, gates: i64, b: &mut Buffers<'_>) {
         let (z, deltas) = (&self.z, &*b.deltas);
         let delta = |n: i64, j: i64| deltas[self.delta(Sample { s, t, n }, self.recurrent_gate(j / z.dhc), j % z.dhc)];
-        let weight = |j: i64, k: i64| self.net.weight(&self.net.weights_iter, s, k, j);
+        let weight = |j: i64, k: i64| self.network.weight(&self.network.weights_iter, s, k, j);
         add_products([z.batch, z.sic, gates * z.dhc], b.tiles, delta, weight, Target { data: b.h, width: self.state_width, column: 0 });
     }
 
@@ -229,11 +229,11 @@ impl Backward<'_, '_> {
     }
 
     fn vanilla(&self, x: Sample, b: &mut Buffers<'_>) {
-        let op = self.net.op;
+        let op = self.network.op;
         for c in 0..self.z.dhc {
             let output = self.output(b, x, c);
-            b.deltas[self.delta(x, 0, c)] = match self.net.linear {
-                Some(_) => output * self.net.tanh(0, self.net.tanh(0, self.gate(x, 0, c))),
+            b.deltas[self.delta(x, 0, c)] = match self.network.linear {
+                Some(_) => output * self.network.tanh(0, self.network.tanh(0, self.gate(x, 0, c))),
                 None => eltwise::backward(activation(op), op.alpha.get(), 0.0, output, self.gate(x, 0, c)),
             };
         }
@@ -242,7 +242,7 @@ impl Backward<'_, '_> {
     fn lstm(&self, s: Stack, t: i64, b: &mut Buffers<'_>) {
         let z = &self.z;
         b.extra.fill(0.0);
-        if let Some(projection) = &self.net.projection {
+        if let Some(projection) = &self.network.projection {
             let outputs = &*b.outputs;
             let given = |n: i64, c: i64| outputs[((t * z.batch + n) * self.width + c) as usize];
             let weight = |j: i64, k: i64| projection.get(&[s.l, s.d, k, j]);
@@ -256,12 +256,12 @@ impl Backward<'_, '_> {
     }
 
     fn lstm_element(&self, x: Sample, c: i64, b: &mut Buffers<'_>) {
-        let (net, at) = (self.net, (x.n * self.z.dhc + c) as usize);
-        let d_out = if net.projection.is_some() { b.extra[at] } else { self.output(b, x, c) };
+        let (network, at) = (self.network, (x.n * self.z.dhc + c) as usize);
+        let d_out = if network.projection.is_some() { b.extra[at] } else { self.output(b, x, c) };
         let [input, forget, candidate, output] = [0, 1, 2, 3].map(|g| self.gate(x, g, c));
         let (before, after) = (self.cell_before(x, c), self.ws.get(self.ws.cell(x.s, x.t, x.n, c)));
-        let peephole = [0, 1, 2].map(|g| net.peephole(x.s, g, c as usize));
-        let bounded = self.net.bounded(after);
+        let peephole = [0, 1, 2].map(|g| network.peephole(x.s, g, c as usize));
+        let bounded = self.network.bounded(after);
         let d_output = d_out * bounded * output * (1.0 - output);
         let d_cell = b.c[at] + d_out * output * (1.0 - bounded * bounded) + d_output * peephole[2];
         let d_input = d_cell * candidate * input * (1.0 - input);
@@ -275,7 +275,7 @@ impl Backward<'_, '_> {
 
     /// What all gated units share: deltas of update and candidate, the direct way to the state before, and the attention.
     fn update_and_candidate(&self, x: Sample, b: &mut Buffers<'_>) {
-        let attention = self.net.attention(x.t, x.n);
+        let attention = self.network.attention(x.t, x.n);
         let mut d_attention = 0.0;
         for c in 0..self.z.dhc {
             let (update, candidate) = (self.gate(x, 0, c), self.gate(x, 2, c));
@@ -307,7 +307,7 @@ impl Backward<'_, '_> {
         b.extra.fill(0.0);
         let deltas = &*b.deltas;
         let candidate = |n: i64, c: i64| deltas[self.delta(Sample { s, t, n }, 2, c)];
-        let weight = |c: i64, k: i64| self.net.weight(&self.net.weights_iter, s, k, 2 * z.dhc + c);
+        let weight = |c: i64, k: i64| self.network.weight(&self.network.weights_iter, s, k, 2 * z.dhc + c);
         add_products([z.batch, z.sic, z.dhc], b.tiles, candidate, weight, Target { data: b.extra, width: z.dhc, column: 0 });
         for n in 0..z.batch {
             let x = Sample { s, t, n };
@@ -322,7 +322,7 @@ impl Backward<'_, '_> {
 
     /// Writes a gradient of a parameter, or adds it to what is there.
     fn give(&self, view: &View<'_>, pos: &[i64], value: f64) {
-        let old = if self.net.op.diff_weights_overwrite { 0.0 } else { view.get(pos) };
+        let old = if self.network.op.diff_weights_overwrite { 0.0 } else { view.get(pos) };
         view.set(pos, old + value);
     }
 
@@ -334,7 +334,7 @@ impl Backward<'_, '_> {
     /// The layer's input.
     fn input(&self, x: Sample, k: i64) -> f64 {
         match x.s.l {
-            0 => self.net.src_layer.get(&[x.t, x.n, k]),
+            0 => self.network.src_layer.get(&[x.t, x.n, k]),
             l => self.ws.get(self.ws.state(Stack { l: l - 1, ..x.s }, x.t, x.n, k)),
         }
     }
@@ -358,7 +358,7 @@ impl Backward<'_, '_> {
             |i, j| delta(i, j / z.dhc, j % z.dhc),
             |k, j0, sums| to(self.diffs.weights_layer, k, j0, sums),
         );
-        let reset_first = matches!(self.net.op.cell, RnnCell::Gru | RnnCell::Augru);
+        let reset_first = matches!(self.network.op.cell, RnnCell::Gru | RnnCell::Augru);
         let parts = if reset_first { [(0, 2, false), (2, 1, true)] } else { [(0, z.gates, false), (0, 0, false)] };
         for (first, gates, reset) in parts {
             products(
@@ -403,7 +403,7 @@ impl Backward<'_, '_> {
         let z = &self.z;
         let deltas = &*b.deltas;
         let delta = |i: i64, j: i64| deltas[self.delta(self.sample(s, i), j / z.dhc, j % z.dhc)];
-        let weight = |j: i64, k: i64| self.net.weight(&self.net.weights_layer, s, k, j);
+        let weight = |j: i64, k: i64| self.network.weight(&self.network.weights_layer, s, k, j);
         let size = [z.time * z.batch, z.slc, z.gates * z.dhc];
         if s.l == 0 {
             add_products(size, b.tiles, delta, weight, Target { data: b.input, width: z.slc, column: 0 });

@@ -1,6 +1,6 @@
 //! Forward passes: one cell step after the other, layer by layer, direction by direction.
 
-use super::{Net, Stack, Target, add_products, take};
+use super::{Network, Stack, Target, add_products, take};
 use crate::{Args, View, dot, for_each_position};
 use oxidnn_expr::{eltwise, number};
 use oxidnn_spec::op::{EltwiseAlg, Rnn, RnnActivation, RnnCell, RnnDirection, RnnSizes};
@@ -36,8 +36,8 @@ struct Buffers<'s> {
     c: &'s mut [f64],
 }
 
-pub(super) fn run(net: &Net<'_>, args: &dyn Args, scratch: &mut [f64]) -> Result<(), Error> {
-    let z = &net.z;
+pub(super) fn run(network: &Network<'_>, args: &dyn Args, scratch: &mut [f64]) -> Result<(), Error> {
+    let z = &network.z;
     let mut rest = scratch;
     let mut b = Buffers {
         tiles: take(&mut rest, dot::SCRATCH as i64),
@@ -55,10 +55,10 @@ pub(super) fn run(net: &Net<'_>, args: &dyn Args, scratch: &mut [f64]) -> Result
         let sequence = &mut outputs[d as usize * per_direction..][..per_direction];
         for l in 0..z.layers {
             let s = Stack { l, d };
-            net.first_states(s, &mut b);
+            network.first_states(s, &mut b);
             for step in 0..z.time {
-                let t = net.time(d, step);
-                net.step(s, t, sequence, &mut b);
+                let t = network.time(d, step);
+                network.step(s, t, sequence, &mut b);
                 sequence[(t * z.batch * z.dic) as usize..][..b.h.len()].copy_from_slice(b.h);
                 if step + 1 < z.time {
                     b.before.copy_from_slice(b.h);
@@ -70,7 +70,7 @@ pub(super) fn run(net: &Net<'_>, args: &dyn Args, scratch: &mut [f64]) -> Result
                 for_each_position(&[z.batch, channels], |p| {
                     let value = state[(p[0] * channels + p[1]) as usize];
                     let pos = [l, d, p[0], p[1]];
-                    if i == 0 { net.codec.store(view, &pos, value) } else { view.set(&pos, value) }
+                    if i == 0 { network.codec.store(view, &pos, value) } else { view.set(&pos, value) }
                 });
             }
         }
@@ -78,11 +78,11 @@ pub(super) fn run(net: &Net<'_>, args: &dyn Args, scratch: &mut [f64]) -> Result
     for view in [dst_iter, dst_iter_c].iter().flatten() {
         view.zero_padding();
     }
-    net.write_layer(&View::of(args, Arg::DST)?, outputs);
+    network.write_layer(&View::of(args, Arg::DST)?, outputs);
     Ok(())
 }
 
-impl Net<'_> {
+impl Network<'_> {
     fn write_layer(&self, dst: &View<'_>, outputs: &[f64]) {
         let z = &self.z;
         let sum = self.op.direction == RnnDirection::BidirectionalSum;
@@ -244,17 +244,17 @@ impl Net<'_> {
         for n in 0..z.batch {
             let row = |data: &[f64], width: i64, c: i64| data[(n * width + c) as usize];
             for j in 0..z.gates * z.dhc {
-                ws.put(ws.gate(s, t, n, j), row(b.gates, z.gates * z.dhc, j));
+                ws.store(ws.gate(s, t, n, j), row(b.gates, z.gates * z.dhc, j));
             }
             for c in 0..z.dic {
-                ws.put(ws.state(s, t, n, c), row(b.h, z.dic, c));
+                ws.store(ws.state(s, t, n, c), row(b.h, z.dic, c));
             }
             for c in 0..z.dhc {
                 if self.op.cell == RnnCell::Lstm {
-                    ws.put(ws.cell(s, t, n, c), row(b.c, z.dhc, c));
+                    ws.store(ws.cell(s, t, n, c), row(b.c, z.dhc, c));
                 }
                 if self.is_lbr() || self.projection.is_some() {
-                    ws.put(ws.extra(s, t, n, c), row(b.extra, z.dhc, c));
+                    ws.store(ws.extra(s, t, n, c), row(b.extra, z.dhc, c));
                 }
             }
         }

@@ -115,12 +115,12 @@ impl<K: Hash + Eq + Clone, V> Lru<K, V> {
     }
 
     fn shrink(&mut self) -> Vec<V> {
-        let mut gone = Vec::new();
+        let mut evicted = Vec::new();
         while self.len() > self.capacity || self.weight > self.budget {
             let Some(key) = self.node(self.oldest).map(|node| node.key.clone()) else { break };
-            gone.extend(self.remove(&key));
+            evicted.extend(self.remove(&key));
         }
-        gone
+        evicted
     }
 
     fn node(&mut self, i: usize) -> Option<&mut Node<K, V>> {

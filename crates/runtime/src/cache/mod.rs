@@ -16,7 +16,7 @@ pub use single::CacheStats;
 use crate::code::Code;
 use crate::{DeviceId, Mixer, PrimitiveDesc, family, fork, knobs};
 use oxidnn_spec::{Error, Problem};
-use single::{Kept, Single};
+use single::{CacheWeight, Single};
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
@@ -51,9 +51,9 @@ impl Hash for Key {
 /// The cache of ready code.
 pub(crate) type Cache = Single<Key, Code>;
 
-impl Kept for Code {
+impl CacheWeight for Code {
     fn weight(&self) -> Option<usize> {
-        (!self.is_stopgap).then(|| size_of::<Key>() + self.exec.footprint())
+        (!self.is_fallback).then(|| size_of::<Key>() + self.exec.footprint())
     }
 }
 

@@ -23,8 +23,8 @@ pub struct CacheStats {
     pub bytes: usize,
 }
 
-/// The bytes of an entry; `None` for values that are not kept.
-pub(crate) trait Kept {
+/// The bytes that an entry counts for; `None` for values that are not cached.
+pub(crate) trait CacheWeight {
     fn weight(&self) -> Option<usize>;
 }
 
@@ -43,46 +43,46 @@ pub(super) struct State<K, V> {
 
 /// A value that a thread is making.
 struct Flight<V> {
-    landed: Mutex<Option<Result<Arc<V>, Error>>>,
+    outcome: Mutex<Option<Result<Arc<V>, Error>>>,
     signal: Condvar,
 }
 
 impl<V> Flight<V> {
     fn new() -> Flight<V> {
-        Flight { landed: Mutex::new(None), signal: Condvar::new() }
+        Flight { outcome: Mutex::new(None), signal: Condvar::new() }
     }
     fn land(&self, result: Result<Arc<V>, Error>) {
-        *self.landed.lock().unwrap_or_else(|e| e.into_inner()) = Some(result);
+        *self.outcome.lock().unwrap_or_else(|e| e.into_inner()) = Some(result);
         self.signal.notify_all();
     }
     fn wait(&self) -> Result<Arc<V>, Error> {
-        let mut landed = self.landed.lock().unwrap_or_else(|e| e.into_inner());
+        let mut outcome = self.outcome.lock().unwrap_or_else(|e| e.into_inner());
         loop {
-            if let Some(result) = &*landed {
+            if let Some(result) = &*outcome {
                 return result.clone();
             }
-            landed = self.signal.wait(landed).unwrap_or_else(|e| e.into_inner());
+            outcome = self.signal.wait(outcome).unwrap_or_else(|e| e.into_inner());
         }
     }
 }
 
 /// Lands a flight whatever happens to the thread that makes the value.
-struct Maker<'a, K: Hash + Eq, V: Kept> {
+struct Maker<'a, K: Hash + Eq, V: CacheWeight> {
     cache: &'a Single<K, V>,
     key: &'a Arc<K>,
     flight: Arc<Flight<V>>,
     made: Option<Result<Arc<V>, Error>>,
 }
 
-impl<K: Hash + Eq, V: Kept> Drop for Maker<'_, K, V> {
+impl<K: Hash + Eq, V: CacheWeight> Drop for Maker<'_, K, V> {
     fn drop(&mut self) {
         let result = self.made.take().unwrap_or_else(|| Err(Error::Runtime("making the implementation panicked".into())));
-        self.cache.landed(self.key, &result);
+        self.cache.complete(self.key, &result);
         self.flight.land(result);
     }
 }
 
-impl<K: Hash + Eq, V: Kept> Single<K, V> {
+impl<K: Hash + Eq, V: CacheWeight> Single<K, V> {
     pub(crate) fn new(capacity: usize, bytes: usize) -> Single<K, V> {
         let (entries, flights) = (Lru::new(capacity, bytes), HashMap::new());
         Single { state: Mutex::new(State { entries, flights, hits: 0, misses: 0, evictions: 0 }) }
@@ -125,26 +125,26 @@ impl<K: Hash + Eq, V: Kept> Single<K, V> {
     }
 
     /// Ends a flight: the value becomes an entry.
-    fn landed(&self, key: &Arc<K>, result: &Result<Arc<V>, Error>) {
+    fn complete(&self, key: &Arc<K>, result: &Result<Arc<V>, Error>) {
         let mut state = self.lock();
         state.flights.remove(key);
         if let Ok(value) = result
             && let Some(weight) = value.weight()
         {
-            let gone = state.entries.insert(key.clone(), value.clone(), weight);
-            state.evictions += gone.len() as u64;
+            let evicted = state.entries.insert(key.clone(), value.clone(), weight);
+            state.evictions += evicted.len() as u64;
             drop(state);
-            drop(gone);
+            drop(evicted);
         }
     }
 
     pub(crate) fn limit(&self, limits: impl FnOnce(usize, usize) -> (usize, usize)) {
         let mut state = self.lock();
         let (capacity, budget) = limits(state.entries.capacity(), state.entries.budget());
-        let gone = state.entries.limit(capacity, budget);
-        state.evictions += gone.len() as u64;
+        let evicted = state.entries.limit(capacity, budget);
+        state.evictions += evicted.len() as u64;
         drop(state);
-        drop(gone);
+        drop(evicted);
     }
 
     pub(crate) fn stats(&self) -> CacheStats {

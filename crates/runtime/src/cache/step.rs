@@ -22,7 +22,7 @@ pub(super) fn down(desc: &PrimitiveDesc, why: Error) -> Result<Code, Error> {
         match planned.plan.build() {
             Ok(exec) => {
                 verbose::stepped_down(desc, planned.name, &why);
-                return Ok(Code { exec: Arc::new(Other { exec, scratch_bytes: planned.plan.scratch_bytes() }), is_stopgap: true });
+                return Ok(Code { exec: Arc::new(Other { exec, scratch_bytes: planned.plan.scratch_bytes() }), is_fallback: true });
             }
             Err(Error::OutOfMemory { .. }) => {}
             Err(other) => return Err(other),

@@ -51,7 +51,7 @@ fn elements(tensor: &Tensor) -> Result<usize, Error> {
 }
 
 /// Calls `f(logical index, physical index)` for every element, logical row-major order.
-fn walk(tensor: &Tensor, mut f: impl FnMut(usize, usize)) -> Result<(), Error> {
+fn for_each_element(tensor: &Tensor, mut f: impl FnMut(usize, usize)) -> Result<(), Error> {
     let n = elements(tensor)?;
     let (Some(b), false) = (tensor.blocking(), tensor.dims().is_empty()) else {
         (0..n).for_each(|i| f(i, i));
@@ -85,7 +85,7 @@ fn walk(tensor: &Tensor, mut f: impl FnMut(usize, usize)) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes the sums of elements behind the data of a layout with [`Compensation`](oxidnn_spec::Compensation), as reorders do.
+/// Writes the sums of elements after the data of a layout with [`Compensation`](oxidnn_spec::Compensation), as reorders do.
 fn write_sums(tensor: &Tensor, data: &mut [u8]) -> Result<(), Error> {
     let Some((blocking, wanted)) = tensor.blocking().and_then(|b| Some((b, b.compensation?))) else { return Ok(()) };
     let (dims, padded) = (tensor.dims(), &blocking.padded_dims);
@@ -94,7 +94,7 @@ fn write_sums(tensor: &Tensor, data: &mut [u8]) -> Result<(), Error> {
         let Some(mask) = mask else { continue };
         let has = |d: &usize| mask >> d & 1 == 1;
         let mut sums = vec![0.0; (0..dims.len()).filter(has).map(|d| padded[d].max(0) as usize).product()];
-        walk(tensor, |i, at| {
+        for_each_element(tensor, |i, at| {
             let (mut rest, mut index, mut stride) = (i, 0, 1);
             for d in (0..dims.len()).rev() {
                 let size = dims[d] as usize;
@@ -149,7 +149,7 @@ impl Memory<'_> {
         let data = self.map(0)?;
         self.mapped(data.len())?;
         let size = size_of::<T>();
-        walk(&self.tensor, |i, at| out[i] = bytemuck::pod_read_unaligned(&data[at * size..][..size]))?;
+        for_each_element(&self.tensor, |i, at| out[i] = bytemuck::pod_read_unaligned(&data[at * size..][..size]))?;
         Ok(out)
     }
 
@@ -166,7 +166,7 @@ impl Memory<'_> {
             data.fill(0);
         }
         let size = size_of::<T>();
-        walk(&self.tensor, |i, at| data[at * size..][..size].copy_from_slice(bytemuck::bytes_of(&values[i])))?;
+        for_each_element(&self.tensor, |i, at| data[at * size..][..size].copy_from_slice(bytemuck::bytes_of(&values[i])))?;
         write_sums(&self.tensor, &mut data)?;
         data.unmap()
     }
@@ -191,7 +191,7 @@ impl Memory<'_> {
     fn each(&self, mut take: impl FnMut(usize, f64)) -> Result<(), Error> {
         let (data, dtype) = (self.map(0)?, self.tensor.dtype);
         self.mapped(data.len())?;
-        walk(&self.tensor, |i, at| take(i, number::decode(dtype, load(dtype, &data, at))))
+        for_each_element(&self.tensor, |i, at| take(i, number::decode(dtype, load(dtype, &data, at))))
     }
 
     /// As [`Memory::read_f64`], rounded to f32.
@@ -214,7 +214,7 @@ impl Memory<'_> {
         if self.tensor.blocking().is_some_and(|b| b.padded_dims != *self.tensor.dims()) {
             data.fill(0);
         }
-        walk(&self.tensor, |i, at| store(dtype, &mut data, at, number::encode(dtype, value(i))))?;
+        for_each_element(&self.tensor, |i, at| store(dtype, &mut data, at, number::encode(dtype, value(i))))?;
         write_sums(&self.tensor, &mut data)?;
         data.unmap()
     }
@@ -256,7 +256,7 @@ impl Memory<'_> {
             }
             outside
         };
-        walk(&whole, |i, at| {
+        for_each_element(&whole, |i, at| {
             if is_padding(i as i64) {
                 store(dtype, &mut data, at, 0);
             }
@@ -264,7 +264,7 @@ impl Memory<'_> {
         data.unmap()
     }
 
-    /// The raw contents of buffer `index`, in units of `T`; the bytes behind the last whole unit are left out.
+    /// The raw contents of buffer `index`, in units of `T`; the bytes after the last whole unit are left out.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] for a wrong index, and while the memory is being written.

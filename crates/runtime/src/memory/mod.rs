@@ -301,13 +301,13 @@ impl<'a> Memory<'a> {
 
     /// Whether both count their users together.
     #[inline]
-    pub(crate) fn shares(&self, o: &Memory<'_>) -> bool {
+    pub(crate) fn aliases(&self, o: &Memory<'_>) -> bool {
         Arc::ptr_eq(&self.storage, &o.storage)
     }
 
     /// Whether the two, of counted memory, share a byte. The bytes before a view's first element do not belong to the view.
     pub(crate) fn overlaps(&self, o: &Memory<'_>) -> bool {
-        self.shares(o) && self.used().any(|a| o.used().any(|b| a.overlaps(&b)))
+        self.aliases(o) && self.used().any(|a| o.used().any(|b| a.overlaps(&b)))
     }
 
     fn used(&self) -> impl Iterator<Item = Region<'_>> {

@@ -200,7 +200,7 @@ fn lasting_memory_is_looked_at_once_and_only_read() {
     assert_eq!(ask(&memory, 512, 1024), (true, 0));
     assert_eq!(ask(&memory, 0, 512), (true, 512));
     assert_eq!(ask(&memory, 600, 30), (true, 30));
-    // What is not zero lies behind the last whole block.
+    // What is not zero lies after the last whole block.
     assert_eq!(ask(&memory, 512, 1488), (false, 464));
     assert!([&memory, &view, &early].iter().all(|m| m.map_mut(0).is_err() && m.map(0).is_ok()));
     let other = Memory::new(&engine, tensor([2000], DataType::U8, "a")).unwrap();

@@ -112,7 +112,7 @@ pub trait Queue: Send + Sync + 'static {
     /// The first failure since the last wait.
     fn wait(&self) -> Result<(), Error>;
 
-    /// Orders later submissions behind the work of `ticket` on `other`. A device that cannot wait for the other queue by itself has the
+    /// Orders later submissions after the work of `ticket` on `other`. A device that cannot wait for the other queue by itself has the
     /// host wait.
     ///
     /// # Errors
@@ -122,7 +122,7 @@ pub trait Queue: Send + Sync + 'static {
         Ok(())
     }
 
-    /// A point behind all that was submitted, with the time at which the device reaches it.
+    /// A point after all that was submitted, with the time at which the device reaches it.
     ///
     /// # Errors
     /// [`Error::Runtime`] when the device fails.

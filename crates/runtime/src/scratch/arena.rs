@@ -38,10 +38,10 @@ pub struct ScratchStats {
 }
 
 /// The shard of the calling thread.
-fn home() -> usize {
+fn own_shard() -> usize {
     static THREADS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
-    thread_local!(static HOME: Cell<Option<usize>> = const { Cell::new(None) });
-    HOME.with(|h| {
+    thread_local!(static OWN_SHARD: Cell<Option<usize>> = const { Cell::new(None) });
+    OWN_SHARD.with(|h| {
         h.get().unwrap_or_else(|| {
             let n = THREADS.fetch_add(1, Ordering::Relaxed) % SHARDS;
             h.set(Some(n));
@@ -100,8 +100,8 @@ impl Arena {
 
     /// The smallest idle block that is large enough, of the thread's shard or else of another.
     fn find(&self, bytes: usize) -> Option<Allocation> {
-        let home = home();
-        (home..home + SHARDS).find_map(|i| {
+        let own = own_shard();
+        (own..own + SHARDS).find_map(|i| {
             let mut blocks = self.shard(i)?;
             let fit = |(_, b): &(usize, &Allocation)| b.buf().len() >= bytes;
             let (at, _) = blocks.iter().enumerate().rev().filter(fit).min_by_key(|(_, b)| b.buf().len())?;
@@ -112,7 +112,7 @@ impl Arena {
     }
 
     fn grow(&self, bytes: usize) -> Result<Allocation, Error> {
-        let outgrown = self.shard(home()).and_then(|mut blocks| {
+        let outgrown = self.shard(own_shard()).and_then(|mut blocks| {
             let largest = blocks.iter().enumerate().max_by_key(|(_, b)| b.buf().len()).map(|(i, _)| i);
             largest.map(|i| blocks.swap_remove(i))
         });
@@ -129,8 +129,8 @@ impl Arena {
     }
 
     fn give_back(&self, block: Allocation) {
-        let (size, home) = (block.buf().len(), home());
-        let Some(mut blocks) = (home..home + SHARDS).find_map(|i| self.shard(i)) else {
+        let (size, own) = (block.buf().len(), own_shard());
+        let Some(mut blocks) = (own..own + SHARDS).find_map(|i| self.shard(i)) else {
             self.total.fetch_sub(size, Ordering::Relaxed);
             self.leased.fetch_sub(size, Ordering::Relaxed);
             return;
@@ -146,8 +146,8 @@ impl Arena {
 
     /// Frees idle blocks, the oldest of each shard first, until at most `bytes` are idle.
     pub fn trim(&self, bytes: usize) {
-        let home = home();
-        for i in home + 1..home + 1 + SHARDS {
+        let own = own_shard();
+        for i in own + 1..own + 1 + SHARDS {
             while self.idle() > bytes {
                 let Some(mut blocks) = self.shard(i) else { break };
                 if blocks.is_empty() {

@@ -7,7 +7,7 @@ use oxidnn_spec::{Arg, Error};
 ///
 /// # Errors
 /// [`Error::InvalidArguments`] with the argument that shares bytes with it.
-pub(crate) fn apart<'a>(scratchpad: Region<'a>, args: &[Bound<'_>]) -> Result<Region<'a>, Error> {
+pub(crate) fn unaliased<'a>(scratchpad: Region<'a>, args: &[Bound<'_>]) -> Result<Region<'a>, Error> {
     match args.iter().find(|b| b.regions.iter().any(|region| region.overlaps(&scratchpad))) {
         Some(shared) => Err(Error::arg(Arg::SCRATCHPAD, format!("memory that is also passed as {}", shared.arg), "memory of its own")),
         None => Ok(scratchpad),
@@ -28,11 +28,11 @@ mod tests {
             let regions = [part(0, 16), part(64, 64)];
             let args = [Bound { arg: Arg::DST, usage, tensor: &tensor, regions: &regions, notes: None }];
             for (start, len) in [(0, 1), (0, 256), (32, 33), (127, 100)] {
-                let error = apart(part(start, len), &args).unwrap_err();
+                let error = unaliased(part(start, len), &args).unwrap_err();
                 assert!(error.to_string().contains("scratchpad") && error.to_string().contains("dst"), "{error}");
             }
             for (start, len) in [(16, 48), (128, 128), (100, 0)] {
-                assert_eq!(apart(part(start, len), &args).unwrap().len(), len);
+                assert_eq!(unaliased(part(start, len), &args).unwrap().len(), len);
             }
         }
     }

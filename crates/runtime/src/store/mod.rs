@@ -344,8 +344,8 @@ const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 /// is multiplied on both sides of a rotation before it enters the state, so that no single bit of the next word undoes the effect of one
 /// bit of this word.
 fn hash(bytes: &[u8], basis: u64) -> u64 {
-    let spread = |word: u64| word.wrapping_mul(FACTOR).rotate_left(31).wrapping_mul(FACTOR);
-    let step = |state: u64, word: u64| (state ^ spread(word)).rotate_left(27).wrapping_mul(FACTOR);
+    let mix = |word: u64| word.wrapping_mul(FACTOR).rotate_left(31).wrapping_mul(FACTOR);
+    let step = |state: u64, word: u64| (state ^ mix(word)).rotate_left(27).wrapping_mul(FACTOR);
     let mut lanes = [0, 1, 2, 3].map(|i| step(basis, i));
     let mut add = |block: &[u8; 32]| {
         for (lane, word) in lanes.iter_mut().zip(block.as_chunks::<8>().0) {

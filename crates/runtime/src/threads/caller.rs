@@ -29,8 +29,8 @@ impl Adapter {
     }
 }
 
-/// Each worker takes about this many pieces of the work: few enough to count them quickly, and so many that nobody waits long for the last.
-const PIECES: usize = 32;
+/// About how many chunks each worker claims: few, so that claims cost little, and enough to balance the load at the end.
+const CHUNKS_PER_WORKER: usize = 32;
 /// Most ranges; more workers help with those of others.
 const RANGES: usize = 64;
 
@@ -41,10 +41,10 @@ struct Tasks {
     next: AtomicUsize,
     end: usize,
     /// Whether the worker of this number is at work.
-    met: AtomicBool,
+    is_entered: AtomicBool,
 }
 
-// SAFETY: `run` gives each worker's number to one call of the pool, and number 0 again when the pool has returned; pieces of ranges are claimed
+// SAFETY: `run` gives each worker's number to one call of the pool, and number 0 again when the pool has returned; chunks of ranges are claimed
 // atomically; what the pool borrows it cannot keep.
 unsafe impl Executor for Adapter {
     fn threads(&self) -> usize {
@@ -56,11 +56,11 @@ unsafe impl Executor for Adapter {
         if workers <= 1 || self.0.in_parallel() {
             return Inline.run(1, tasks, body);
         }
-        let piece = (tasks / (workers * PIECES)).max(1);
+        let chunk = (tasks / (workers * CHUNKS_PER_WORKER)).max(1);
         let (panic, more, count) = (FirstPanic::default(), AtomicUsize::new(RANGES), workers.min(RANGES));
         let start = |i: usize| tasks / count * i + tasks % count * i / count;
         let ranges: [Tasks; RANGES] = std::array::from_fn(|i| match i < count {
-            true => Tasks { next: AtomicUsize::new(start(i)), end: start(i + 1), met: AtomicBool::new(false) },
+            true => Tasks { next: AtomicUsize::new(start(i)), end: start(i + 1), is_entered: AtomicBool::new(false) },
             false => Tasks::default(),
         });
         let ranges = &ranges[..count];
@@ -70,17 +70,17 @@ unsafe impl Executor for Adapter {
             for i in 0..count {
                 let range = &ranges[(worker + i) % count];
                 loop {
-                    let from = range.next.fetch_add(piece, Ordering::Relaxed);
+                    let from = range.next.fetch_add(chunk, Ordering::Relaxed);
                     if from >= range.end {
                         break;
                     }
-                    panic.guard(|| (from..range.end.min(from + piece)).for_each(|t| body(worker, t)));
+                    panic.guard(|| (from..range.end.min(from + chunk)).for_each(|t| body(worker, t)));
                 }
             }
         };
         self.0.parallel_for(workers, &|call| {
             let (worker, is_new) = match ranges.get(call) {
-                Some(range) => (call, !range.met.swap(true, Ordering::Relaxed)),
+                Some(range) => (call, !range.is_entered.swap(true, Ordering::Relaxed)),
                 None => (more.fetch_add(1, Ordering::Relaxed), true),
             };
             if is_new && worker < workers {

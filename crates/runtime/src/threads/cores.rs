@@ -17,8 +17,8 @@ pub fn most_threads() -> usize {
 pub(crate) const LEAST_MOST: usize = 1024;
 
 /// Lets the calling thread, which inherited its creator's cores, run on all cores of the process.
-pub(super) fn spread() {
-    system::spread();
+pub(super) fn use_all_cores() {
+    system::use_all_cores();
 }
 
 #[cfg(target_os = "linux")]
@@ -28,15 +28,15 @@ mod system {
 
     /// The cores of the process's first thread, which tools like `taskset` set, and those of the calling thread; `None` if the two are the
     /// same, or if the system does not tell.
-    fn more() -> Option<CpuSet> {
+    fn process_cores() -> Option<CpuSet> {
         let own = sched_getaffinity(None).ok()?;
         let mut all = sched_getaffinity(Pid::from_raw(i32::try_from(std::process::id()).ok()?)).ok()?;
         (0..CpuSet::MAX_CPU).filter(|&core| own.is_set(core)).for_each(|core| all.set(core));
         (all != own).then_some(all)
     }
 
-    pub(super) fn spread() {
-        if let Some(all) = more() {
+    pub(super) fn use_all_cores() {
+        if let Some(all) = process_cores() {
             // Where the system refuses, the thread stays where it was started.
             let _ = sched_setaffinity(None, &all);
         }
@@ -44,12 +44,12 @@ mod system {
 
     pub(super) fn cores() -> usize {
         let ask = || available_parallelism().map_or(1, usize::from);
-        match more() {
+        match process_cores() {
             None => ask(),
             // Asked by a thread that has them all, since the answer is for the thread that asks, and counts quotas too.
             Some(_) => thread::Builder::new()
                 .spawn(move || {
-                    spread();
+                    use_all_cores();
                     ask()
                 })
                 .ok()
@@ -61,7 +61,7 @@ mod system {
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    pub(super) fn spread() {}
+    pub(super) fn use_all_cores() {}
 
     pub(super) fn cores() -> usize {
         std::thread::available_parallelism().map_or(1, usize::from)

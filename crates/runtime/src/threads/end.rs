@@ -32,15 +32,15 @@ impl Drop for Counted {
 
 /// How long a worker sleeps before it looks whether anybody is left. Only one of a pool looks, after one second without a job, then after two, four, and so
 /// on: 20 us each time, six times in the first minute and once a minute then.
-pub(super) struct Patience(Option<Duration>);
+pub(super) struct Parking(Option<Duration>);
 
-const FIRST: Duration = Duration::from_secs(1);
-const LAST: Duration = Duration::from_secs(64);
+const FIRST_TIMEOUT: Duration = Duration::from_secs(1);
+const MAX_TIMEOUT: Duration = Duration::from_secs(64);
 
-impl Patience {
+impl Parking {
     /// Of a worker that looks, or of one that only sleeps.
-    pub(super) fn new(looks: bool) -> Patience {
-        Patience(looks.then_some(FIRST))
+    pub(super) fn new(checks: bool) -> Parking {
+        Parking(checks.then_some(FIRST_TIMEOUT))
     }
 
     /// Parks the thread; true when nobody but workers is left. `sleeps` says whether nobody woke it.
@@ -50,7 +50,7 @@ impl Patience {
             return false;
         };
         thread::park_timeout(time);
-        self.0 = Some((time * 2).min(LAST));
+        self.0 = Some((time * 2).min(MAX_TIMEOUT));
         sleeps() && is_over(workers(WORKERS.load(Ordering::Relaxed)))
     }
 }
@@ -60,7 +60,7 @@ fn is_over(workers: u64) -> bool {
     cfg!(target_os = "linux") && std::fs::read_to_string("/proc/self/stat").is_ok_and(|stat| has_only(&stat, workers))
 }
 
-/// The same, as the system tells it (`proc_pid_stat(5)`): behind the name in brackets comes the state, `Z` of a first thread that has ended, and 17 words
+/// The same, as the system tells it (`proc_pid_stat(5)`): after the name in brackets comes the state, `Z` of a first thread that has ended, and 17 words
 /// later the number of threads, that one included.
 fn has_only(stat: &str, workers: u64) -> bool {
     let mut words = stat.rsplit(')').next().unwrap_or_default().split_whitespace();

@@ -18,7 +18,7 @@ impl Waker {
     }
 
     /// Moves this thread, a worker, to another core if it is on that one. Where the system refuses, it stays.
-    pub(super) fn part(&self, me: &Sleeper) {
+    pub(super) fn leave_core(&self, me: &Sleeper) {
         if let Some(core) = system::core().filter(|core| core + 1 == self.0.load(Ordering::Relaxed)) {
             me.0.leave(core);
         }
@@ -35,8 +35,8 @@ impl Sleeper {
         self.0.is_me();
     }
 
-    /// Sends the worker, which waits to run, from this thread's core to another. Where the system refuses, it stays.
-    pub(super) fn send_away(&self) {
+    /// Migrates the worker, which is runnable, from this thread's core to another. Where the system refuses, it stays.
+    pub(super) fn migrate(&self) {
         if let Some(core) = system::core() {
             self.0.leave(core);
         }
@@ -92,12 +92,12 @@ mod tests {
     fn who_leaves_may_go_where_he_might_before() {
         let before = sched_getaffinity(None).unwrap();
         let (waker, worker) = (Waker::default(), Sleeper::default());
-        worker.send_away();
-        waker.part(&worker);
+        worker.migrate();
+        waker.leave_core(&worker);
         worker.is_me();
         waker.is_me();
-        waker.part(&worker);
-        worker.send_away();
+        waker.leave_core(&worker);
+        worker.migrate();
         worker.0.leave(usize::MAX);
         assert!(sched_getaffinity(None).unwrap() == before);
     }
@@ -111,7 +111,7 @@ mod tests {
         let mut one = CpuSet::new();
         one.set(core);
         sched_setaffinity(None, &one).unwrap();
-        worker.send_away();
+        worker.migrate();
         worker.0.leave(core);
         assert!(sched_getaffinity(None).unwrap() == one);
         sched_setaffinity(None, &before).unwrap();

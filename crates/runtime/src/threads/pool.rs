@@ -30,7 +30,7 @@
 //!
 //! `tests/models` runs this file under every order of its steps that the memory model allows.
 //!
-//! A panic in a task is caught, tasks not yet begun are skipped, and the caller goes on with the panic when the job has ended.
+//! A panic in a task is caught, tasks not yet begun are skipped, and the caller resumes the panic when the job has ended.
 //!
 //! **Latency** (`examples/fork_join.rs`: median time of a job beyond its tasks, less that of reading the clock):
 //!
@@ -41,7 +41,7 @@
 //!
 //! The caller wakes sleepers one after the other. A tree of wakers was slower (80 us with 16 threads): each level costs a wake-up's latency.
 
-use super::cores::{cores, most_threads, spread};
+use super::cores::{cores, most_threads, use_all_cores};
 use super::end;
 use super::float::FloatMode;
 use super::panics::{FirstPanic, resume};
@@ -62,21 +62,21 @@ struct Padded<T>(T);
 
 /// A fork-join pool.
 pub struct ForkJoin {
-    crew: Own<Crew>,
-    wish: Wish,
+    team: Own<Team>,
+    settings: Settings,
 }
 
-/// The settings of a pool, from which every process makes its own crew.
+/// The settings of a pool, from which every process makes its own team.
 #[derive(Clone, Copy)]
-struct Wish {
+struct Settings {
     threads: usize,
     spin: Duration,
     /// Workers may run on all cores of the process, not only on those of the thread that starts them.
     everywhere: bool,
 }
 
-/// The workers of one process.
-struct Crew {
+/// The team of workers of one process.
+struct Team {
     shared: Arc<Shared>,
     handles: Vec<JoinHandle<()>>,
 }
@@ -134,11 +134,11 @@ const STOP: u64 = u64::MAX;
 /// More than [`most_threads`] is on any machine, fewer than a job has bits for.
 const MAX_THREADS: usize = 1 << 14;
 
-/// If the rest of a job takes longer than this, late workers are sent to another core: the cost is won back then.
-const WORTH: Duration = Duration::from_micros(100);
+/// If the remaining tasks of a job take longer than this, late workers migrate to another core, which then costs less than it saves.
+const MIN_REMAINING_TIME: Duration = Duration::from_micros(100);
 
-/// Time on the way to a job, or without a core, after which a worker is late.
-const AWAY: Duration = Duration::from_micros(50);
+/// Time between wake-up and job, or without a core, after which a worker is late.
+const LATE_AFTER: Duration = Duration::from_micros(50);
 
 const fn workers_of(control: u64) -> u64 {
     control >> 1 & 0x7fff
@@ -148,90 +148,90 @@ const fn number_of(control: u64) -> u64 {
 }
 
 /// Whether late workers are worth waiting for, when one thread has done some tasks in a time.
-pub(super) fn is_worth(spent: Duration, done: u64, tasks: u64) -> bool {
-    spent > AWAY && spent.as_nanos() * u128::from(tasks - done.min(tasks)) > WORTH.as_nanos() * u128::from(done)
+pub(super) fn is_worth_migrating(spent: Duration, done: u64, tasks: u64) -> bool {
+    spent > LATE_AFTER && spent.as_nanos() * u128::from(tasks - done.min(tasks)) > MIN_REMAINING_TIME.as_nanos() * u128::from(done)
 }
 
 thread_local! {
     /// This thread is running a task of some pool.
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
+    static IN_TASK: Cell<bool> = const { Cell::new(false) };
 }
 
 impl ForkJoin {
     /// A pool of `threads`, the calling one included: starts `threads - 1` (at most [`most_threads`], and fewer if the system gives no
     /// more), which are running on return, on the cores where the calling thread may run. Idle ones spin for `spin` before they sleep.
     pub fn new(threads: usize, spin: Duration) -> ForkJoin {
-        ForkJoin::of(Wish { threads, spin, everywhere: false })
+        ForkJoin::of(Settings { threads, spin, everywhere: false })
     }
 
     /// As [`ForkJoin::new`], of threads that run wherever the process may.
     pub(super) fn of_process(threads: usize, spin: Duration) -> ForkJoin {
-        ForkJoin::of(Wish { threads, spin, everywhere: true })
+        ForkJoin::of(Settings { threads, spin, everywhere: true })
     }
 
-    fn of(wish: Wish) -> ForkJoin {
-        ForkJoin { crew: Own::new(Crew::new(wish)), wish }
+    fn of(settings: Settings) -> ForkJoin {
+        ForkJoin { team: Own::new(Team::new(settings)), settings }
     }
 
     #[inline]
-    fn crew(&self) -> &Crew {
-        self.crew.get(|_| Crew::new(self.wish))
+    fn team(&self) -> &Team {
+        self.team.get(|_| Team::new(self.settings))
     }
 }
 
-impl Crew {
-    fn new(wish: Wish) -> Crew {
+impl Team {
+    fn new(settings: Settings) -> Team {
         let _inside = fork::enter();
-        let threads = wish.threads.clamp(1, most_threads().min(MAX_THREADS));
+        let threads = settings.threads.clamp(1, most_threads().min(MAX_THREADS));
         let slot = |_| {
             Padded(Slot { state: AtomicU32::new(IDLE), claimed: AtomicU64::new(0), thread: OnceLock::new(), sleeper: Sleeper::default() })
         };
-        let nothing: &'static (dyn Fn(usize, usize) + Sync) = &|_, _| {};
+        let empty_body: &'static (dyn Fn(usize, usize) + Sync) = &|_, _| {};
         let shared = Arc::new(Shared {
             control: Padded(AtomicU64::new(0)),
             sleepers: Padded(AtomicUsize::new(0)),
             taken: Padded(AtomicBool::new(false)),
-            job: Padded(UnsafeCell::new(Job { body: nothing, tasks: 0, workers: 0, tag: 0, mode: FloatMode::current() })),
+            job: Padded(UnsafeCell::new(Job { body: empty_body, tasks: 0, workers: 0, tag: 0, mode: FloatMode::current() })),
             slots: (0..threads).map(slot).collect(),
             panic: FirstPanic::default(),
             waiter: Mutex::new(None),
             waker: Waker::default(),
-            spin: if threads > cores() { Duration::ZERO } else { wish.spin },
+            spin: if threads > cores() { Duration::ZERO } else { settings.spin },
             process: fork::process(),
         });
         let start = |index: usize| {
             let shared = shared.clone();
-            let life = move || {
-                if wish.everywhere {
-                    spread();
+            let main = move || {
+                if settings.everywhere {
+                    use_all_cores();
                 }
                 shared.worker(index);
             };
-            thread::Builder::new().name(format!("oxidnn-{index}")).spawn(life).ok()
+            thread::Builder::new().name(format!("oxidnn-{index}")).spawn(main).ok()
         };
         let handles: Vec<_> = (1..threads).map_while(start).collect();
         for slot in &shared.slots[1..=handles.len()] {
             slot.0.thread.wait();
         }
-        Crew { shared, handles }
+        Team { shared, handles }
     }
 }
 
 // SAFETY: a task's number is taken by one worker, each worker is one thread, and the call waits for all of them.
 unsafe impl Executor for ForkJoin {
     fn threads(&self) -> usize {
-        self.crew().handles.len() + 1
+        self.team().handles.len() + 1
     }
 
     fn run(&self, workers: usize, tasks: usize, body: &(dyn Fn(usize, usize) + Sync)) {
-        let crew = self.crew();
-        let workers = workers.min(crew.handles.len() + 1).min(tasks);
-        let alone = workers <= 1 || tasks > u32::MAX as usize || INSIDE.with(Cell::get);
-        if alone || crew.shared.taken.0.swap(true, Ordering::Acquire) {
+        let team = self.team();
+        let workers = workers.min(team.handles.len() + 1).min(tasks);
+        let alone = workers <= 1 || tasks > u32::MAX as usize || IN_TASK.with(Cell::get);
+        if alone || team.shared.taken.0.swap(true, Ordering::Acquire) {
             return Inline.run(1, tasks, body);
         }
-        let panic = crew.shared.fork_join(workers, tasks, body);
-        crew.shared.taken.0.store(false, Ordering::Release);
+        let panic = team.shared.fork_join(workers, tasks, body);
+        team.shared.taken.0.store(false, Ordering::Release);
         resume(panic);
     }
 }
@@ -252,10 +252,10 @@ impl Shared {
             self.wake(1..workers);
             woke = Some(Instant::now());
         }
-        INSIDE.with(|inside| inside.set(true));
+        IN_TASK.with(|in_task| in_task.set(true));
         // SAFETY: the job is open until this thread closes it.
         self.job.0.with(|job| self.work(unsafe { &*job }, 0, woke));
-        INSIDE.with(|inside| inside.set(false));
+        IN_TASK.with(|in_task| in_task.set(false));
         self.control.0.store(number << 16, Ordering::Release);
         fence(Ordering::SeqCst);
         for slot in &self.slots[1..workers] {
@@ -287,9 +287,9 @@ impl Shared {
             }
             let owner = (index as u64 + step) % job.workers;
             while let Some(task) = self.claim(job, owner) {
-                if woke.take_if(|since| is_worth(since.elapsed(), done, job.tasks)).is_some() {
+                if woke.take_if(|since| is_worth_migrating(since.elapsed(), done, job.tasks)).is_some() {
                     let late = self.slots[1..job.workers as usize].iter().filter(|s| s.0.state.load(Ordering::Relaxed) == IDLE);
-                    late.for_each(|slot| slot.0.sleeper.send_away());
+                    late.for_each(|slot| slot.0.sleeper.migrate());
                 }
                 done += 1;
                 self.panic.guard(|| body(index, task));
@@ -333,7 +333,7 @@ impl Shared {
 
     /// A worker's life.
     fn worker(&self, index: usize) {
-        INSIDE.with(|inside| inside.set(true));
+        IN_TASK.with(|in_task| in_task.set(true));
         let _counted = end::Counted::new();
         let slot = &self.slots[index].0;
         slot.sleeper.is_me();
@@ -368,21 +368,21 @@ impl Shared {
             if control == STOP {
                 return None;
             }
-            if self.is_news(control, index, *seen) {
+            if self.is_new_job(control, index, *seen) {
                 *seen = number_of(control);
                 return Some(control);
             }
-            let goes_on = spin.once();
-            if std::mem::take(&mut spin.was_away) {
-                self.waker.part(&slot.sleeper);
-            } else if !goes_on {
+            let in_budget = spin.once();
+            if std::mem::take(&mut spin.was_descheduled) {
+                self.waker.leave_core(&slot.sleeper);
+            } else if !in_budget {
                 self.sleep(slot, index, *seen);
                 spin = Spin::new(self.spin);
             }
         }
     }
 
-    fn is_news(&self, control: u64, index: usize, seen: u64) -> bool {
+    fn is_new_job(&self, control: u64, index: usize, seen: u64) -> bool {
         control == STOP || (control & OPEN == OPEN && number_of(control) != seen && (index as u64) < workers_of(control))
     }
 
@@ -390,13 +390,13 @@ impl Shared {
         slot.state.store(PARKED, Ordering::Release);
         self.sleepers.0.fetch_add(1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
-        if self.is_news(self.control.0.load(Ordering::Relaxed), index, seen) {
-            self.rouse(slot);
+        if self.is_new_job(self.control.0.load(Ordering::Relaxed), index, seen) {
+            self.clear_parked(slot);
         }
-        let mut patience = end::Patience::new(index == 1);
+        let mut parking = end::Parking::new(index == 1);
         let sleeps = || slot.state.load(Ordering::Acquire) == PARKED;
         while sleeps() {
-            if patience.park(sleeps) {
+            if parking.park(sleeps) {
                 self.stop();
             }
         }
@@ -409,8 +409,8 @@ impl Shared {
         self.wake(1..self.slots.len());
     }
 
-    /// Takes a worker out of sleep; true when it was asleep.
-    fn rouse(&self, slot: &Slot) -> bool {
+    /// Marks a parked worker as idle; true when it was parked.
+    fn clear_parked(&self, slot: &Slot) -> bool {
         let parked = slot.state.compare_exchange(PARKED, IDLE, Ordering::AcqRel, Ordering::Relaxed).is_ok();
         if parked {
             self.sleepers.0.fetch_sub(1, Ordering::Relaxed);
@@ -421,7 +421,7 @@ impl Shared {
     fn wake(&self, workers: std::ops::Range<usize>) {
         self.waker.is_me();
         for slot in &self.slots[workers] {
-            if self.rouse(&slot.0)
+            if self.clear_parked(&slot.0)
                 && let Some(thread) = slot.0.thread.get()
             {
                 thread.unpark();
@@ -430,7 +430,7 @@ impl Shared {
     }
 }
 
-impl Drop for Crew {
+impl Drop for Team {
     fn drop(&mut self) {
         if self.shared.process != fork::process() {
             // The threads are another process's.
@@ -455,37 +455,37 @@ impl fmt::Debug for ForkJoin {
 /// Busy waiting for a limited time.
 struct Spin {
     budget: Duration,
-    rounds: u32,
+    pauses: u32,
     since: Option<Instant>,
-    /// Others had the core for long.
-    was_away: bool,
+    /// Other threads had the core for longer than [`LATE_AFTER`].
+    was_descheduled: bool,
 }
 
 impl Spin {
-    /// Rounds between two looks at the clock.
-    const ROUNDS: u32 = 64;
-    /// Time after which others may have the core between two looks at the clock.
-    const ALONE: Duration = Duration::from_micros(5);
+    /// Pauses between two reads of the clock.
+    const PAUSES_PER_CLOCK_READ: u32 = 64;
+    /// Spinning time after which the thread yields its core at every read of the clock.
+    const YIELD_AFTER: Duration = Duration::from_micros(5);
 
     fn new(budget: Duration) -> Spin {
-        Spin { budget, rounds: 0, since: None, was_away: false }
+        Spin { budget, pauses: 0, since: None, was_descheduled: false }
     }
 
-    /// One short pause; false when the time is over.
+    /// One short pause; false when the budget is used up.
     fn once(&mut self) -> bool {
         if self.budget.is_zero() {
             return false;
         }
         spin_loop();
-        self.rounds += 1;
-        if !self.rounds.is_multiple_of(Self::ROUNDS) {
+        self.pauses += 1;
+        if !self.pauses.is_multiple_of(Self::PAUSES_PER_CLOCK_READ) {
             return true;
         }
         let since = *self.since.get_or_insert_with(Instant::now);
         let spun = since.elapsed();
-        if spun > Self::ALONE {
+        if spun > Self::YIELD_AFTER {
             thread::yield_now();
-            self.was_away |= since.elapsed() - spun > AWAY;
+            self.was_descheduled |= since.elapsed() - spun > LATE_AFTER;
         }
         spun < self.budget
     }
@@ -495,6 +495,6 @@ impl Spin {
 impl ForkJoin {
     /// Goes on with job number `number`.
     pub(super) fn skip_to(&self, number: u64) {
-        self.crew().shared.control.0.store(number << 16, Ordering::Release);
+        self.team().shared.control.0.store(number << 16, Ordering::Release);
     }
 }

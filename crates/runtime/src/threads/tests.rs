@@ -179,10 +179,10 @@ fn claims_survive_the_wrap_of_their_tags() {
 #[test]
 fn late_workers_are_sent_for_long_jobs_only() {
     let spent = Duration::from_micros(60);
-    assert!(pool::is_worth(spent, 1, 16));
-    assert!(!pool::is_worth(spent, 1, 2));
-    assert!(!pool::is_worth(spent, 20, 16));
-    assert!(!pool::is_worth(Duration::from_micros(20), 1, 1000));
+    assert!(pool::is_worth_migrating(spent, 1, 16));
+    assert!(!pool::is_worth_migrating(spent, 1, 2));
+    assert!(!pool::is_worth_migrating(spent, 20, 16));
+    assert!(!pool::is_worth_migrating(Duration::from_micros(20), 1, 1000));
 }
 
 #[test]

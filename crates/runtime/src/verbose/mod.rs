@@ -52,10 +52,10 @@ struct Output {
     filter: Option<Pattern>,
     timestamp: Option<bool>,
     /// The headers already printed: bit 0 the library, bit 1 + kind an engine.
-    introduced: u8,
+    headers_printed: u8,
 }
 
-static OUTPUT: Mutex<Output> = Mutex::new(Output { sink: None, filter: None, timestamp: None, introduced: 0 });
+static OUTPUT: Mutex<Output> = Mutex::new(Output { sink: None, filter: None, timestamp: None, headers_printed: 0 });
 
 fn output() -> Locked<'static, Output> {
     fork::lock(&OUTPUT)
@@ -169,14 +169,14 @@ pub fn set_sink(sink: Option<Sink>) {
     output().sink = sink;
 }
 
-/// Prints one line about `component`, the library and the engine being introduced before.
+/// Prints one line about `component`, after the header lines of the library and the engine if these were not printed yet.
 fn print(engine: Option<&Engine>, component: Option<&str>, text: &str) {
     let (lines, sink) = {
         let mut out = output();
         if out.filter.as_ref().zip(component).is_some_and(|(f, c)| !f.matches(c)) {
             return;
         }
-        let mut lines = introduction(&mut out.introduced, engine);
+        let mut lines = header_lines(&mut out.headers_printed, engine);
         lines.push(text.to_string());
         let stamp = *out.timestamp.get_or_insert_with(|| knobs::get().verbose_timestamp);
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64() * 1e3);
@@ -217,11 +217,11 @@ fn write_line(line: String) {
 /// The interface version that the lines follow.
 pub const SPECIFICATION: &str = "3.13.2";
 
-fn introduction(introduced: &mut u8, engine: Option<&Engine>) -> Vec<String> {
+fn header_lines(headers_printed: &mut u8, engine: Option<&Engine>) -> Vec<String> {
     let mut lines = Vec::new();
     let mut first = |bit: u8| {
-        let first = *introduced & bit == 0;
-        *introduced |= bit;
+        let first = *headers_printed & bit == 0;
+        *headers_printed |= bit;
         first
     };
     if first(1) {

@@ -11,14 +11,14 @@ use crate::check;
 use crate::sync::thread;
 use lru::Lru;
 use oxidnn_spec::Error;
-use single::{Kept, Single};
+use single::{CacheWeight, Single};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A value that says how many were made before it.
 struct Made(u32);
 
-impl Kept for Made {
+impl CacheWeight for Made {
     fn weight(&self) -> Option<usize> {
         Some(1)
     }

@@ -13,7 +13,7 @@ mod cores {
     pub(super) fn most_threads() -> usize {
         8
     }
-    pub(super) fn spread() {}
+    pub(super) fn use_all_cores() {}
 }
 
 /// Workers sleep until they are woken.
@@ -24,10 +24,10 @@ mod end {
             Counted
         }
     }
-    pub(super) struct Patience;
-    impl Patience {
-        pub(super) fn new(_: bool) -> Patience {
-            Patience
+    pub(super) struct Parking;
+    impl Parking {
+        pub(super) fn new(_: bool) -> Parking {
+            Parking
         }
         pub(super) fn park(&mut self, _: impl Fn() -> bool) -> bool {
             crate::sync::thread::park();
@@ -52,13 +52,13 @@ mod place {
     pub(super) struct Waker(());
     impl Waker {
         pub(super) fn is_me(&self) {}
-        pub(super) fn part(&self, _: &Sleeper) {}
+        pub(super) fn leave_core(&self, _: &Sleeper) {}
     }
     #[derive(Default)]
     pub(super) struct Sleeper(());
     impl Sleeper {
         pub(super) fn is_me(&self) {}
-        pub(super) fn send_away(&self) {}
+        pub(super) fn migrate(&self) {}
     }
 }
 

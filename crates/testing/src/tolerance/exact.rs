@@ -69,11 +69,11 @@ pub(super) fn grid(problem: &Problem, arg: Arg, inputs: &HostArgs, size: f64) ->
     let added = of(Arg::BIAS).unwrap_or_default();
     let largest = sums.min(step(&added)) * SINGLES - super::largest(&added);
     // Few sums, and sums of some of their terms, are more than four times as large as is to be expected.
-    (is_whole(problem) || 4.0 * size <= largest).then_some(Grid { largest })
+    (is_integer(problem) || 4.0 * size <= largest).then_some(Grid { largest })
 }
 
 /// Whether sums are of products of whole numbers, in whole numbers.
-pub(super) fn is_whole(problem: &Problem) -> bool {
+pub(super) fn is_integer(problem: &Problem) -> bool {
     let product = matches!(problem.op, Op::Conv(_) | Op::Deconv(_) | Op::InnerProduct(_) | Op::Matmul(_));
     let factor =
         |o: &&oxidnn_spec::Operand<oxidnn_spec::Tensor>| matches!(o.arg, Arg::SRC | Arg::WEIGHTS | Arg::DIFF_DST) && o.usage == Use::In;
@@ -83,8 +83,8 @@ pub(super) fn is_whole(problem: &Problem) -> bool {
         *of != Arg::DST && (!q.groups.is_empty() || matches!(problem.op, Op::Matmul(_)) && q.mask >> rank.saturating_sub(depth) & 1 == 1)
     };
     let strict = problem.attr.fpmath.mode == oxidnn_spec::FpMathMode::Strict;
-    let whole = problem.operands().iter().filter(factor).all(|o| o.tensor.dtype.is_integral());
-    product && strict && whole && problem.attr.depthwise_index().is_none() && !problem.attr.scales.iter().any(inside)
+    let integers = problem.operands().iter().filter(factor).all(|o| o.tensor.dtype.is_integral());
+    product && strict && integers && problem.attr.depthwise_index().is_none() && !problem.attr.scales.iter().any(inside)
 }
 
 /// The largest bias.

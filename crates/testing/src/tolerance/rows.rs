@@ -11,15 +11,15 @@ type Index<'a> = dyn Fn(&[i64]) -> i64 + 'a;
 /// The row that each element of an output belongs to.
 pub(super) enum Rows {
     /// One for all.
-    Whole,
+    All,
     /// Each element is a row of its own.
-    Each,
+    PerElement,
     /// The index of each element's row, and how many there are.
     Of(Vec<u32>, usize),
 }
 
 /// The dimensions that number rows.
-enum Kept {
+enum RowDims {
     None,
     All,
     /// Those before this one.
@@ -35,15 +35,15 @@ enum Kept {
 impl Rows {
     /// The rows of output `arg`, a tensor of `dims` with `elements` stored elements.
     pub(super) fn of(problem: &Problem, arg: Arg, dims: &[i64], elements: usize) -> Rows {
-        let index: Box<Index<'_>> = match kept(problem, arg, dims.len()) {
-            Kept::All => return Rows::Each,
-            Kept::None => return Rows::Whole,
+        let index: Box<Index<'_>> = match row_dims(problem, arg, dims.len()) {
+            RowDims::All => return Rows::PerElement,
+            RowDims::None => return Rows::All,
             // Sparse tensors store fewer.
-            _ if volume(dims) != elements as i64 || dims.contains(&0) => return Rows::Whole,
-            Kept::Before(n) => Box::new(move |p| p[..n].iter().zip(dims).fold(0, |i, (p, d)| i * d + p)),
-            Kept::AllBut(n) => Box::new(move |p| (0..p.len()).filter(|&d| d != n).fold(0, |i, d| i * dims[d] + p[d])),
-            Kept::Only(n) => Box::new(move |p| p[n]),
-            Kept::Groups(g) => Box::new(move |p| p[0] * (dims[1] / g) + p[1] / g),
+            _ if volume(dims) != elements as i64 || dims.contains(&0) => return Rows::All,
+            RowDims::Before(n) => Box::new(move |p| p[..n].iter().zip(dims).fold(0, |i, (p, d)| i * d + p)),
+            RowDims::AllBut(n) => Box::new(move |p| (0..p.len()).filter(|&d| d != n).fold(0, |i, d| i * dims[d] + p[d])),
+            RowDims::Only(n) => Box::new(move |p| p[n]),
+            RowDims::Groups(g) => Box::new(move |p| p[0] * (dims[1] / g) + p[1] / g),
         };
         let mut of = Vec::with_capacity(elements);
         for_each_position(dims, |p| of.push(index(p) as u32));
@@ -51,15 +51,15 @@ impl Rows {
         Rows::Of(of, count)
     }
 
-    pub(super) fn is_each(&self) -> bool {
-        matches!(self, Rows::Each)
+    pub(super) fn is_per_element(&self) -> bool {
+        matches!(self, Rows::PerElement)
     }
 
     /// The largest finite magnitude in each row.
     pub(super) fn largest(&self, values: &[f64]) -> Vec<f64> {
         match self {
-            Rows::Whole => vec![largest(values)],
-            Rows::Each => values.iter().map(|v| if v.is_finite() { v.abs() } else { 0.0 }).collect(),
+            Rows::All => vec![largest(values)],
+            Rows::PerElement => values.iter().map(|v| if v.is_finite() { v.abs() } else { 0.0 }).collect(),
             Rows::Of(of, count) => {
                 let mut rows = vec![0f64; *count];
                 of.iter().zip(values).filter(|(_, v)| v.is_finite()).for_each(|(&r, v)| rows[r as usize] = rows[r as usize].max(v.abs()));
@@ -73,28 +73,28 @@ impl Rows {
         let floor = |row: usize| floors.get(row).or(floors.first()).copied().unwrap_or(0.0);
         let rows: Vec<f64> = self.largest(want).into_iter().enumerate().map(|(r, v)| v.max(floor(r))).collect();
         match self {
-            Rows::Whole | Rows::Each => rows,
+            Rows::All | Rows::PerElement => rows,
             Rows::Of(of, _) => of.iter().map(|&r| rows[r as usize]).collect(),
         }
     }
 }
 
-fn kept(problem: &Problem, arg: Arg, rank: usize) -> Kept {
+fn row_dims(problem: &Problem, arg: Arg, rank: usize) -> RowDims {
     let is_data = matches!(arg, Arg::DST | Arg::DIFF_SRC);
     match &problem.op {
-        Op::Eltwise(_) | Op::Binary(_) | Op::Reorder(_) | Op::Concat(_) | Op::Shuffle(_) | Op::Sum(_) | Op::Reduction(_) => Kept::All,
-        Op::Pool(p) if p.alg == PoolAlg::Max => Kept::All,
-        Op::Resampling(r) if r.alg == ResamplingAlg::Nearest => Kept::All,
-        Op::Prelu(_) if arg != Arg::DIFF_WEIGHTS => Kept::All,
-        Op::LayerNorm(_) | Op::GroupNorm(_) | Op::BatchNorm(_) if !is_data => Kept::All,
-        Op::BatchNorm(_) => Kept::Only(1),
-        Op::LayerNorm(_) => Kept::AllBut(rank - 1),
-        Op::GroupNorm(n) => Kept::Groups((n.src.dims()[1] / n.groups.max(1)).max(1)),
-        Op::Softmax(s) => Kept::AllBut(s.axis),
-        Op::Matmul(_) | Op::Sdpa(_) => Kept::AllBut(rank - 1),
-        Op::InnerProduct(_) if is_data => Kept::Before(1),
-        Op::Conv(_) | Op::Deconv(_) | Op::Pool(_) | Op::Resampling(_) | Op::Lrn(_) if is_data => Kept::Before(2.min(rank)),
-        _ => Kept::None,
+        Op::Eltwise(_) | Op::Binary(_) | Op::Reorder(_) | Op::Concat(_) | Op::Shuffle(_) | Op::Sum(_) | Op::Reduction(_) => RowDims::All,
+        Op::Pool(p) if p.alg == PoolAlg::Max => RowDims::All,
+        Op::Resampling(r) if r.alg == ResamplingAlg::Nearest => RowDims::All,
+        Op::Prelu(_) if arg != Arg::DIFF_WEIGHTS => RowDims::All,
+        Op::LayerNorm(_) | Op::GroupNorm(_) | Op::BatchNorm(_) if !is_data => RowDims::All,
+        Op::BatchNorm(_) => RowDims::Only(1),
+        Op::LayerNorm(_) => RowDims::AllBut(rank - 1),
+        Op::GroupNorm(n) => RowDims::Groups((n.src.dims()[1] / n.groups.max(1)).max(1)),
+        Op::Softmax(s) => RowDims::AllBut(s.axis),
+        Op::Matmul(_) | Op::Sdpa(_) => RowDims::AllBut(rank - 1),
+        Op::InnerProduct(_) if is_data => RowDims::Before(1),
+        Op::Conv(_) | Op::Deconv(_) | Op::Pool(_) | Op::Resampling(_) | Op::Lrn(_) if is_data => RowDims::Before(2.min(rank)),
+        _ => RowDims::None,
     }
 }
 

@@ -10,7 +10,7 @@ use oxidnn_reference::{Epilogue, Factor, View};
 use oxidnn_spec::op::{Binary, Eltwise};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, QuantMode};
 
-/// Roundings of whole sums on their way to the post-ops, in units of `epsilon`: into f32, the product of two scales and with it, a bias.
+/// Roundings of integer sums on their way to the post-ops, in units of `epsilon`: into f32, the product of two scales and with it, a bias.
 const CONVERSIONS: f64 = 4.0;
 
 /// Relative error of a scale that the library computes.
@@ -112,13 +112,13 @@ fn summed(problem: &Problem, arg: Arg, args: &HostArgs, sums: &[f64]) -> Vec<Int
     let scales = rows.scales(sums, &rows::floors(problem, arg, args, &rows, a.terms));
     let (growth, functions) = (a.growth() + winograd(problem), f64::from(a.functions) * FUNCTION);
     let grid = exact::grid(problem, arg, args, rows::terms(problem, arg, args, a.terms));
-    let (wide, whole, bias) = (a.unit < DataType::F32.epsilon(), exact::is_whole(problem), exact::bias(args));
-    let untouched = whole && problem.attr.is_default() && problem.operands().iter().all(|o| o.tensor.dtype.is_integral());
+    let (wide, integers, bias) = (a.unit < DataType::F32.epsilon(), exact::is_integer(problem), exact::bias(args));
+    let untouched = integers && problem.attr.is_default() && problem.operands().iter().all(|o| o.tensor.dtype.is_integral());
     let one = |(i, &v): (usize, &f64)| match &grid {
         _ if untouched => Interval::point(v),
         Some(grid) if grid.holds(v) && wide => Interval::point(v),
         Some(grid) if grid.holds(v) => Interval::read(v),
-        _ if whole => Interval::near(v, CONVERSIONS * a.unit * (v.abs() + bias)),
+        _ if integers => Interval::near(v, CONVERSIONS * a.unit * (v.abs() + bias)),
         _ => Interval::near(v, growth * scales.get(i).or(scales.first()).copied().unwrap_or(0.0) + functions * v.abs()),
     };
     sums.iter().enumerate().map(one).collect()

@@ -12,7 +12,7 @@ use crate::kernels::tile::tail::Kind;
 use crate::kernels::tile::{self, Call as TailCall, Places, Tail};
 use oxidnn_jit::ir::{Accumulate, Binary, Compare, Int, Pred, TileProduct, Val};
 use oxidnn_jit::kernels::dot::{Spot, Sums};
-use oxidnn_jit::kernels::tiles::{self, Beside, LINES, ROWS, Tiles};
+use oxidnn_jit::kernels::tiles::{self, Interleaved, LINES, ROWS, Tiles};
 use oxidnn_jit::{Entry, Function, Isa, Key};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
@@ -188,7 +188,7 @@ struct Pipe<'k> {
     waiting: Option<Waiting<'k>>,
 }
 
-impl Beside for Pipe<'_> {
+impl Interleaved for Pipe<'_> {
     fn begin(&mut self, f: &mut Function, block: tiles::Block) {
         self.waiting = self.before.replace(block).map(|before| Waiting::new(self.key, f, (self.args, self.state), before));
         if !self.key.asks {
@@ -261,7 +261,7 @@ impl Key for Finish {
         f.store_int(state.at(offset_of!(State, now) as i32), rows);
         let products = f.address(args.at(offset_of!(Args, tiles) as i32));
         let before = self.tiles.blocks().next_back();
-        self.tiles.write_beside(f, products, &mut Pipe { key: self, args, state, column, shift, before, waiting: None });
+        self.tiles.write_interleaved(f, products, &mut Pipe { key: self, args, state, column, shift, before, waiting: None });
     }
 }
 

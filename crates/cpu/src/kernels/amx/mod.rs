@@ -374,7 +374,7 @@ impl Drive {
 
     /// When the lines of a panel are used again, given that the rows of a tile are multiplied by all panels of a group.
     fn reuse(&self) -> Reuse {
-        if self.near { Reuse::Near } else { Reuse::Far }
+        if self.near { Reuse::Temporal } else { Reuse::NonTemporal }
     }
 
     /// Words of the address list of all taps.

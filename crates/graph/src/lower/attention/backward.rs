@@ -1,15 +1,15 @@
 //! The gradients of attention. With recomputed scores `s`, the kept logarithms `l` of the sums and `p = e^(s - l)`: `dv = p^T do`,
 //! `ds = p * (do v^T - sum(o * do))`, `dq = scale(ds k)`, `dk = scale(ds^T q)`.
 
-use super::scores::{Scores, maker, only_reader, past_casts, scaling};
+use super::scores::{Scores, only_consumer, past_casts, producer, scaling};
 use super::{four, is_product, mask, matrices, operand, scale, turned};
-use crate::lower::fold::readers;
+use crate::lower::fold::consumers;
 use crate::lower::{Lowering, Value};
 use crate::{AttrId, Error, LogicalTensor, Op, OpKind};
 use oxidnn_spec::Arg;
 use oxidnn_spec::op::{Prop, Sdpa, SdpaDiff, SdpaScale};
 
-/// The operations behind the scores by their places, and the tensors they are about.
+/// The operations after the scores by their places, and the tensors they are about.
 struct Tail {
     ops: Vec<usize>,
     statistics: usize,
@@ -28,7 +28,7 @@ fn place(l: &Lowering<'_>, op: &Op) -> Option<usize> {
 
 /// The two operations that read a tensor which stays inside, that of kind `first` first.
 fn two(l: &Lowering<'_>, id: usize, first: impl Fn(usize, usize) -> bool) -> Option<[usize; 2]> {
-    match readers(l.ops, id)[..] {
+    match consumers(l.ops, id)[..] {
         [(a, p), (b, q)] if !l.leaves(id) => {
             if first(a, p) {
                 Some([a, b])
@@ -42,12 +42,12 @@ fn two(l: &Lowering<'_>, id: usize, first: impl Fn(usize, usize) -> bool) -> Opt
 
 /// `sum(o * do)` along the rows: the other factor than the gradient.
 fn summed(l: &Lowering<'_>, id: usize, gradient: usize, ops: &mut Vec<usize>) -> Option<usize> {
-    let sum = maker(l, id).filter(|op| op.kind == OpKind::ReduceSum && op.flag(AttrId::KeepDims))?;
+    let sum = producer(l, id).filter(|op| op.kind == OpKind::ReduceSum && op.flag(AttrId::KeepDims))?;
     let rank = sum.inputs[0].dims?.len() as i64;
     if !matches!(sum.s64s(AttrId::Axes), [a] if *a == -1 || *a == rank - 1) {
         return None;
     }
-    let product = maker(l, sum.inputs[0].id).filter(|op| op.kind == OpKind::Multiply)?;
+    let product = producer(l, sum.inputs[0].id).filter(|op| op.kind == OpKind::Multiply)?;
     ops.extend([place(l, sum)?, place(l, product)?]);
     let other = product.inputs.iter().position(|lt| lt.id == gradient)?;
     Some(product.inputs[1 - other.min(1)].id)
@@ -56,7 +56,7 @@ fn summed(l: &Lowering<'_>, id: usize, gradient: usize, ops: &mut Vec<usize>) ->
 /// The product that made a tensor, past conversions of the type.
 fn product<'a>(l: &Lowering<'a>, mut id: usize, ops: &mut Vec<usize>) -> Option<&'a Op> {
     loop {
-        let op = maker(l, id)?;
+        let op = producer(l, id)?;
         ops.push(place(l, op)?);
         match op.kind {
             OpKind::TypeCast => id = op.inputs[0].id,
@@ -65,11 +65,11 @@ fn product<'a>(l: &Lowering<'a>, mut id: usize, ops: &mut Vec<usize>) -> Option<
     }
 }
 
-/// The last of the conversions behind product `i`, and the sum over heads that share keys, if they do.
+/// The last of the conversions after product `i`, and the sum over heads that share keys, if they do.
 fn end(l: &Lowering<'_>, ops: &mut Vec<usize>, mut i: usize, shared: bool) -> Option<usize> {
     ops.push(i);
     let mut summed = !shared;
-    while let Some((next, 0)) = only_reader(l, i) {
+    while let Some((next, 0)) = only_consumer(l, i) {
         let op = &l.ops[next];
         match op.kind {
             OpKind::TypeCast => {}
@@ -86,24 +86,24 @@ fn tail(l: &Lowering<'_>, scores: &Scores) -> Option<Tail> {
     let ops = l.ops;
     let (subtract, _) = scores.then;
     let statistics = ops[subtract].inputs[1].id;
-    let (exp, _) = only_reader(l, subtract).filter(|(i, _)| ops[*i].kind == OpKind::Exp)?;
+    let (exp, _) = only_consumer(l, subtract).filter(|(i, _)| ops[*i].kind == OpKind::Exp)?;
     let mut taken = vec![subtract, exp];
     // Probabilities, perhaps in another type for the product.
     let transposed = |i: usize, port: usize| is_product(&ops[i]) && port == 0 && ops[i].flag(AttrId::TransposeA);
     let mut p = exp;
-    if let [(cast, _)] = readers(ops, ops[exp].outputs[0].id)[..]
+    if let [(cast, _)] = consumers(ops, ops[exp].outputs[0].id)[..]
         && ops[cast].kind == OpKind::TypeCast
     {
         taken.push(cast);
         p = cast;
     }
     let cast_product = |i: usize, port: usize| {
-        transposed(i, port) || ops[i].kind == OpKind::TypeCast && only_reader(l, i).is_some_and(|(i, port)| transposed(i, port))
+        transposed(i, port) || ops[i].kind == OpKind::TypeCast && only_consumer(l, i).is_some_and(|(i, port)| transposed(i, port))
     };
     let [mut dv, multiply] = two(l, ops[p].outputs[0].id, cast_product)?;
     if ops[dv].kind == OpKind::TypeCast {
         taken.push(dv);
-        dv = only_reader(l, dv)?.0;
+        dv = only_consumer(l, dv)?.0;
     }
     if ops[multiply].kind != OpKind::Multiply {
         return None;
@@ -111,7 +111,7 @@ fn tail(l: &Lowering<'_>, scores: &Scores) -> Option<Tail> {
     taken.push(multiply);
     let gradient = ops[dv].inputs[1].id;
     let of_scores = |lt: &&LogicalTensor| lt.id != ops[p].outputs[0].id;
-    let difference = maker(l, ops[multiply].inputs.iter().find(of_scores)?.id).filter(|op| op.kind == OpKind::Subtract)?;
+    let difference = producer(l, ops[multiply].inputs.iter().find(of_scores)?.id).filter(|op| op.kind == OpKind::Subtract)?;
     taken.push(place(l, difference)?);
     let result = summed(l, difference.inputs[1].id, gradient, &mut taken)?;
     let weights = product(l, difference.inputs[0].id, &mut taken)?;
@@ -128,7 +128,7 @@ fn tail(l: &Lowering<'_>, scores: &Scores) -> Option<Tail> {
         taken.push(i);
         ds = i;
     }
-    while let [(cast, _)] = readers(ops, ops[ds].outputs[0].id)[..]
+    while let [(cast, _)] = consumers(ops, ops[ds].outputs[0].id)[..]
         && ops[cast].kind == OpKind::TypeCast
     {
         taken.push(cast);
@@ -163,9 +163,9 @@ fn problem(l: &mut Lowering<'_>, scores: &Scores, tail: &Tail) -> Result<(), Err
     let mut read = |id: usize| -> Result<Value, Error> { four(&operand(l, id, false)?.at_rank(rank)?) };
     let (dst, gradient) = (read(tail.result)?, read(tail.gradient)?);
     let statistics = operand(l, tail.statistics, false)?;
-    let kept = l.reshaped(&statistics, &[q.size(0)?, q.size(1)?, sizes[0]])?;
-    let rooms = tail.out.map(|i| l.room(&l.ops[i].outputs[0]));
-    let [dq, dk, dv] = rooms;
+    let saved = l.reshaped(&statistics, &[q.size(0)?, q.size(1)?, sizes[0]])?;
+    let gradients = tail.out.map(|i| l.buffer(&l.ops[i].outputs[0]));
+    let [dq, dk, dv] = gradients;
     let (dq, dk, dv) = (four(&dq?)?, turned(&four(&dk?)?, true)?, four(&dv?)?);
     let tensor = |v: &Value| v.tensor.clone();
     let diff = SdpaDiff { q: tensor(&dq), k: tensor(&dk), v: tensor(&dv), dst: tensor(&gradient) };
@@ -182,7 +182,7 @@ fn problem(l: &mut Lowering<'_>, scores: &Scores, tail: &Tail) -> Result<(), Err
         mask_kind: mask.kind,
         scale_kind: scale.as_ref().map_or(SdpaScale::None, |s| s.0),
     };
-    let mut args = vec![(Arg::SRC, &q), (Arg::SRC_1, &k), (Arg::SRC_2, &v), (Arg::DST, &dst), (Arg::WORKSPACE, &kept)];
+    let mut args = vec![(Arg::SRC, &q), (Arg::SRC_1, &k), (Arg::SRC_2, &v), (Arg::DST, &dst), (Arg::WORKSPACE, &saved)];
     args.extend(mask.numbers.as_ref().map(|m| (Arg::SRC_3, m)));
     args.extend(scale.as_ref().map(|s| (Arg::SCALE, &s.1)));
     args.extend([(Arg::DIFF_DST, &gradient), (Arg::DIFF_SRC, &dq), (Arg::DIFF_SRC_1, &dk), (Arg::DIFF_SRC_2, &dv)]);
@@ -197,7 +197,7 @@ pub(super) fn lower(l: &mut Lowering<'_>, scores: &Scores) -> Vec<usize> {
     if !known {
         return Vec::new();
     }
-    let mark = l.mark();
+    let checkpoint = l.checkpoint();
     let done = problem(l, scores, &tail);
     l.fast = false;
     match done {
@@ -208,7 +208,7 @@ pub(super) fn lower(l: &mut Lowering<'_>, scores: &Scores) -> Vec<usize> {
             ops
         }
         Err(_) => {
-            l.reset(&mark);
+            l.rollback(&checkpoint);
             Vec::new()
         }
     }

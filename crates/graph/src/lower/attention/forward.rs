@@ -1,6 +1,6 @@
 //! Attention forward: scores, softmax, the product with the values, and movements of the result; training keeps the softmax's statistics.
 
-use super::scores::{Scores, only_reader, past_casts};
+use super::scores::{Scores, only_consumer, past_casts};
 use super::{four, is_product, mask, matrices, scale};
 use crate::infer::axis;
 use crate::lower::fold::before;
@@ -9,7 +9,7 @@ use crate::{AttrId, Error, OpKind};
 use oxidnn_spec::op::{Prop, Sdpa, SdpaScale};
 use oxidnn_spec::{Arg, DataType};
 
-/// The operations behind the scores, by their places.
+/// The operations after the scores, by their places.
 struct Tail {
     ops: Vec<usize>,
     softmax: usize,
@@ -33,7 +33,7 @@ fn tail(l: &Lowering<'_>, scores: &Scores) -> Option<Tail> {
     }
     ops.push(values);
     let (mut moved, mut i) = (Vec::new(), values);
-    while let Some((next, 0)) = only_reader(l, i) {
+    while let Some((next, 0)) = only_consumer(l, i) {
         if !matches!(l.ops[next].kind, OpKind::StaticTranspose | OpKind::StaticReshape | OpKind::Reorder | OpKind::TypeCast) {
             break;
         }
@@ -54,15 +54,15 @@ fn problem(l: &mut Lowering<'_>, scores: &Scores, tail: &Tail, count: usize, raw
     let scale = scale(l, scores)?;
     let moved = &tail.moved[..count];
     let last = moved.last().copied().unwrap_or(tail.values);
-    let mut dst = l.room(&l.ops[last].outputs[0])?;
+    let mut dst = l.buffer(&l.ops[last].outputs[0])?;
     for &i in moved.iter().rev() {
         dst = before(&l.ops[i], &dst)?;
     }
     let dst = four(&dst)?;
-    let statistics = l.ops[tail.softmax].outputs.get(1).map(|lt| l.room(lt)).transpose()?;
-    let kept = statistics.as_ref().map(|s| l.receiving(s, &[q.size(0)?, q.size(1)?, sizes[0]], DataType::F32)).transpose()?;
+    let statistics = l.ops[tail.softmax].outputs.get(1).map(|lt| l.buffer(lt)).transpose()?;
+    let saved = statistics.as_ref().map(|s| l.output_or_temporary(s, &[q.size(0)?, q.size(1)?, sizes[0]], DataType::F32)).transpose()?;
     let problem = Sdpa {
-        prop: if kept.is_some() { Prop::ForwardTraining } else { Prop::ForwardInference },
+        prop: if saved.is_some() { Prop::ForwardTraining } else { Prop::ForwardInference },
         q: q.tensor.clone(),
         k: k.tensor.clone(),
         v: v.tensor.clone(),
@@ -78,15 +78,15 @@ fn problem(l: &mut Lowering<'_>, scores: &Scores, tail: &Tail, count: usize, raw
     args.extend(mask.numbers.as_ref().map(|m| (Arg::SRC_3, m)));
     args.extend(scale.as_ref().map(|s| (Arg::SCALE, &s.1)));
     args.push((Arg::DST, &dst));
-    args.extend(kept.as_ref().map(|k| (Arg::WORKSPACE, k)));
+    args.extend(saved.as_ref().map(|k| (Arg::WORKSPACE, k)));
     l.fast = true;
     l.main(problem, &args)?;
-    if let (Some(kept), Some(out)) = (kept, statistics) {
+    if let (Some(saved), Some(out)) = (saved, statistics) {
         l.op = &l.ops[tail.softmax];
         if softmax::counts_nothing(l) {
-            softmax::finite(l, &kept)?;
+            softmax::finite(l, &saved)?;
         }
-        l.deliver(&kept, &out)?;
+        l.copy_out(&saved, &out)?;
     }
     Ok(())
 }
@@ -96,14 +96,14 @@ pub(super) fn lower(l: &mut Lowering<'_>, scores: &Scores) -> Vec<usize> {
     let Some(tail) = tail(l, scores) else { return Vec::new() };
     let few = [l.ops[scores.ops[0]].inputs[1].id, l.ops[tail.values].inputs[1].id];
     let few = few.iter().any(|id| l.values.get(id).is_some_and(|v| v.scaled.is_some()));
-    let (mark, op) = (l.mark(), l.op);
+    let (checkpoint, op) = (l.checkpoint(), l.op);
     for raw in [true, false].into_iter().filter(|raw| few || !raw) {
         for count in (0..=tail.moved.len()).rev() {
             let done = problem(l, scores, &tail, count, raw);
             (l.op, l.fast) = (op, false);
             match done {
                 Ok(()) => return scores.ops.iter().chain(&tail.ops).chain(&tail.moved[..count]).copied().collect(),
-                Err(_) => l.reset(&mark),
+                Err(_) => l.rollback(&checkpoint),
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::OpKind;
 use crate::infer::axis;
 use crate::lower::Lowering;
-use crate::lower::fold::readers;
+use crate::lower::fold::consumers;
 use crate::{AttrId, Op};
 use oxidnn_spec::op::SdpaScale;
 
@@ -36,20 +36,20 @@ pub(super) struct Scores {
 }
 
 /// The only operation that reads the first result of operation `i`, and by which input; none where that leaves the partition.
-pub(super) fn only_reader(l: &Lowering<'_>, i: usize) -> Option<(usize, usize)> {
+pub(super) fn only_consumer(l: &Lowering<'_>, i: usize) -> Option<(usize, usize)> {
     let out = l.ops[i].outputs.first()?;
-    match readers(l.ops, out.id)[..] {
+    match consumers(l.ops, out.id)[..] {
         [reader] if !l.leaves(out.id) => Some(reader),
         _ => None,
     }
 }
 
-/// As [`only_reader`], past conversions of the type, which are added to `ops`.
+/// As [`only_consumer`], past conversions of the type, which are added to `ops`.
 pub(super) fn past_casts(l: &Lowering<'_>, ops: &mut Vec<usize>, i: usize) -> Option<(usize, usize)> {
-    let mut next = only_reader(l, i)?;
+    let mut next = only_consumer(l, i)?;
     while l.ops[next.0].kind == OpKind::TypeCast {
         ops.push(next.0);
-        next = only_reader(l, next.0)?;
+        next = only_consumer(l, next.0)?;
     }
     Some(next)
 }
@@ -67,7 +67,7 @@ pub(super) fn scaling(l: &Lowering<'_>, (i, port): (usize, usize)) -> Option<(Sd
 }
 
 /// The operation that writes a tensor.
-pub(super) fn maker<'a>(l: &Lowering<'a>, id: usize) -> Option<&'a Op> {
+pub(super) fn producer<'a>(l: &Lowering<'a>, id: usize) -> Option<&'a Op> {
     l.ops.iter().find(|op| op.outputs.iter().any(|lt| lt.id == id))
 }
 
@@ -79,16 +79,16 @@ fn counts(op: &Op, back: usize) -> bool {
 
 /// The condition as a comparison of positions.
 fn causal(l: &Lowering<'_>, condition: usize) -> Option<Causal> {
-    let compared = maker(l, condition).filter(|op| op.kind == OpKind::GreaterEqual)?;
-    if !counts(maker(l, compared.inputs[1].id)?, 0) {
+    let compared = producer(l, condition).filter(|op| op.kind == OpKind::GreaterEqual)?;
+    if !counts(producer(l, compared.inputs[1].id)?, 0) {
         return None;
     }
-    let row = maker(l, compared.inputs[0].id)?;
+    let row = producer(l, compared.inputs[0].id)?;
     if counts(row, 1) {
         return Some(Causal { offsets: None });
     }
-    let add = Some(row).filter(|op| op.kind == OpKind::Subtract).and_then(|op| maker(l, op.inputs[0].id))?;
-    let begin = Some(add).filter(|op| op.kind == OpKind::Add).and_then(|op| maker(l, op.inputs[0].id))?;
+    let add = Some(row).filter(|op| op.kind == OpKind::Subtract).and_then(|op| producer(l, op.inputs[0].id))?;
+    let begin = Some(add).filter(|op| op.kind == OpKind::Add).and_then(|op| producer(l, op.inputs[0].id))?;
     counts(begin, 1).then(|| Causal { offsets: Some([add.inputs[1].id, row.inputs[1].id]) })
 }
 

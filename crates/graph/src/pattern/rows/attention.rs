@@ -72,7 +72,7 @@ fn grouped() -> Pat {
     seq([scores, one(&[Multiply, Divide]), opt(one(&[Select]).by(1)), softmax(), cast(), values, split(), opt(moved())])
 }
 
-/// With a mask by choice before the scale, and one that is added behind it.
+/// With a mask by choice before the scale, and one that is added after it.
 fn gpt(scores: Pat, between: Pat, values: Pat, end: Pat) -> Pat {
     seq([scores, one(&[Select]), one(&[Divide]), one(&[Add]), softmax(), between, values.by(0), moved(), end])
 }
@@ -101,7 +101,7 @@ fn backward(summed: fn() -> Pat) -> Pat {
     seq([softened, values, Pat::At(SOFTENED), gradient, one(&[Multiply, Divide]), cast(), operands])
 }
 
-/// Heads behind tokens: the softmax's weights are brought into another order, and are the second operand of the product with the values.
+/// Heads after tokens: the softmax's weights are brought into another order, and are the second operand of the product with the values.
 fn jax() -> Pat {
     let turned = seq([one(&[StaticTranspose]), one(&[Reorder])]);
     seq([plain(), one(&[Multiply, Divide]), one(&[Add]), one(&[SoftMax]), turned, plain().by(1), moved()])

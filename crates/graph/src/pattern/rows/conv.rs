@@ -1,4 +1,4 @@
-//! Convolutions and deconvolutions with the operations behind them, of floating-point numbers and of bytes.
+//! Convolutions and deconvolutions with the operations after them, of floating-point numbers and of bytes.
 
 use super::super::Row;
 use super::super::matcher::{Pat, alt, one, opt, seq};

@@ -1,4 +1,4 @@
-//! Products of matrices with the operations behind them, of floating-point numbers and of bytes.
+//! Products of matrices with the operations after them, of floating-point numbers and of bytes.
 
 use super::super::Row;
 use super::super::matcher::{Pat, alt, many, one, opt, seq};
@@ -39,7 +39,7 @@ fn cast_quantize() -> Pat {
     seq([cast(), opt(one(&[Add])), opt(quantize())])
 }
 
-/// Functions behind the product may read its source, choices may not.
+/// Functions after the product may read its source, choices may not.
 fn chosen_source(ops: &[&Op]) -> Option<String> {
     let source = |id: usize| ops.iter().any(|op| matches!(op.kind, OpKind::Dequantize | OpKind::TypeCast) && op.outputs[0].id == id);
     let mut chosen = ops.iter().filter(|op| op.kind == Select).flat_map(|op| &op.inputs);

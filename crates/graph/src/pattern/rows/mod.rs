@@ -21,10 +21,10 @@ const fn row(name: &'static str, priority: f32, pattern: fn() -> Pat) -> Row {
     Row { name, priority, pattern, refuse: |_| None }
 }
 
-/// Functions of an element that stand behind others.
+/// Functions of an element that follow others.
 const UNARY: &[OpKind] =
     &[Abs, Clamp, Elu, Exp, Gelu, HardSigmoid, HardSwish, LeakyRelu, Log, Mish, Relu, Round, Sigmoid, SoftPlus, Sqrt, Square, Tanh];
-/// Functions of two elements that stand behind others: by either of them, and by the first alone.
+/// Functions of two elements that follow others: by either of them, and by the first alone.
 const BINARY: &[OpKind] = &[Add, Multiply, Maximum, Minimum, Divide, Subtract];
 const SYMMETRIC: &[OpKind] = &[Add, Multiply, Maximum, Minimum];
 const ORDERED: &[OpKind] = &[Divide, Subtract];
@@ -71,7 +71,7 @@ fn dequantize_cast() -> Pat {
     seq([one(&[Dequantize]), one(&[TypeCast])])
 }
 
-/// The source of a problem of bytes, which functions behind the problem may read too.
+/// The source of a problem of bytes, which functions after the problem may read too.
 fn source() -> Pat {
     dequantize().forks()
 }

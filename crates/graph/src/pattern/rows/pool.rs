@@ -1,4 +1,4 @@
-//! Pooling and the operations behind it.
+//! Pooling and the operations after it.
 
 use super::super::Row;
 use super::super::matcher::{Pat, one, seq};

@@ -10,8 +10,8 @@ pub(super) fn lower(m: &mut Machine, inst: TileInst) {
         TileInst::Config(shapes) => m.op(Op::TileConfig, &[Mem(shapes.into())]),
         TileInst::Release => m.op(Op::TileRelease, &[]),
         TileInst::Zero(t) => m.op(Op::TileZero, &[Tile(t.0)]),
-        TileInst::Load(t, from, Reuse::Near) => m.op(Op::TileLoad, &[Tile(t.0), Mem(from.into())]),
-        TileInst::Load(t, from, Reuse::Far) => m.op(Op::TileLoadPassing, &[Tile(t.0), Mem(from.into())]),
+        TileInst::Load(t, from, Reuse::Temporal) => m.op(Op::TileLoad, &[Tile(t.0), Mem(from.into())]),
+        TileInst::Load(t, from, Reuse::NonTemporal) => m.op(Op::TileLoadPassing, &[Tile(t.0), Mem(from.into())]),
         TileInst::Store(to, t) => m.op(Op::TileStore, &[Mem(to.into()), Tile(t.0)]),
         TileInst::Dot(op, c, a, b) => {
             let op = match op {

@@ -1,6 +1,6 @@
 //! Vectors with AVX2: masks are vectors of ones and zeros; dot products and narrow types take several instructions.
 
-use super::super::machine::{Arg, Machine, Masked, Place, Reg};
+use super::super::machine::{Arg, Machine, Masked, MemOperand, Reg};
 use super::super::{Accumulate, Addr, Binary, Compare, Elem, Pred, VecInst};
 use super::{
     I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, binary_op, common, float_predicate, lane_numbers, masked, source, splat_word, widen,
@@ -109,7 +109,7 @@ fn repeated(m: &mut Machine, bits: u32) -> Arg {
 /// An operand that VEX encodes: repeated elements go through a register, constants are in memory as often as there are lanes.
 fn operand(m: &mut Machine, like: Reg, src: Arg) -> Arg {
     let Arg::Splat(at) = src else { return src };
-    if let Place::Const(c) = at
+    if let MemOperand::Const(c) = at
         && let Ok(bytes) = <[u8; 4]>::try_from(&m.constants[c as usize][..])
     {
         return repeated(m, u32::from_le_bytes(bytes));

@@ -69,7 +69,7 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
         },
         VecInst::CompareF32(how, dst, a, b) => m.op(Op::CmpF32, &[Arg::Reg(dst.0), arg(a), arg(b), Arg::Imm(float_predicate(how))]),
         VecInst::CompareI32(how, dst, a, b) => m.op(Op::CmpI32, &[Arg::Reg(dst.0), arg(a), arg(b), Arg::Imm(integer_predicate(how))]),
-        VecInst::Select { dst, mask, yes, no } => m.masked(Op::Blend, &[arg(dst), arg(no), arg(yes)], Masked::Choose(mask.0)),
+        VecInst::Select { dst, mask, yes, no } => m.masked(Op::Blend, &[arg(dst), arg(no), arg(yes)], Masked::Blend(mask.0)),
         VecInst::FirstLanes(dst, count) => {
             // A comparison, because the instruction that keeps the low bits of a number uses only 8 bits of the count.
             let (lanes, counts) = (lane_numbers(m, Width::W512), m.temp(Width::W512));

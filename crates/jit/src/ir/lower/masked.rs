@@ -1,31 +1,31 @@
 //! AVX2 vectors in memory whose lanes a mask selects. The instruction set masks nothing below 32 bits, and some processors take 40
-//! operations for a masked store. So a full mask becomes a plain load or store, and a mask of the first lanes becomes pieces of four, two
-//! and one; of narrow elements any mask is looked at for that.
+//! operations for a masked store. So a full mask becomes a plain load or store, and a mask of the first lanes becomes accesses of four, two
+//! and one elements; for narrow elements every mask is tested for being one of the first lanes.
 
-use super::super::machine::{Arg, Item, Machine, Place, Reg};
+use super::super::machine::{Arg, Item, Machine, MemOperand, Reg};
 use super::super::{Addr, Elem, Pred};
 use crate::asm::{Cond, Op, Width};
 
-/// The signs of all eight lanes.
-const ALL: i64 = 0xff;
+/// The sign bits of all eight lanes.
+const ALL_LANES: i64 = 0xff;
 
 /// Loads narrow elements under a mask to the lower half of a register, which it returns; masked-out elements are zeros.
 pub(super) fn load(m: &mut Machine, elem: Elem, from: Addr, mask: Pred) -> Reg {
     let (bits, all) = (signs(m, mask), m.temp(Width::W128));
     let whole = if elem.bytes() == 1 { Op::Load64 } else { Op::Load };
     m.op(Op::Xor, &[Arg::Reg(all); 3]);
-    unless(m, Cond::Ne, bits, ALL, |m| m.op(whole, &[Arg::Reg(all), Arg::Mem(from.into())]));
-    unless(m, Cond::Eq, bits, ALL, |m| {
+    unless(m, Cond::Ne, bits, ALL_LANES, |m| m.op(whole, &[Arg::Reg(all), Arg::Mem(from.into())]));
+    unless(m, Cond::Eq, bits, ALL_LANES, |m| {
         if m.prefixes.contains(&mask.0) {
             return first_lanes(m, elem, from, bits, all);
         }
-        let others = behind_first(m, bits);
+        let others = beyond_prefix(m, bits);
         unless(m, Cond::Ne, others, 0, |m| first_lanes(m, elem, from, bits, all));
         unless(m, Cond::Eq, others, 0, |m| {
             let slot = new_slot(m);
-            m.op(Op::Store, &[Arg::Mem(Place::Slot(slot, 0)), Arg::Reg(all)]);
-            lane_by_lane(m, elem, bits, |lane| (lane_place(from, elem, lane), Place::Slot(slot, lane * elem.bytes() as i32)));
-            m.op(Op::Load, &[Arg::Reg(all), Arg::Mem(Place::Slot(slot, 0))]);
+            m.op(Op::Store, &[Arg::Mem(MemOperand::Slot(slot, 0)), Arg::Reg(all)]);
+            lane_by_lane(m, elem, bits, |lane| (lane_address(from, elem, lane), MemOperand::Slot(slot, lane * elem.bytes() as i32)));
+            m.op(Op::Load, &[Arg::Reg(all), Arg::Mem(MemOperand::Slot(slot, 0))]);
         });
     });
     all
@@ -36,17 +36,17 @@ pub(super) fn store(m: &mut Machine, elem: Elem, to: Addr, src: Reg, mask: Pred)
     let bits = signs(m, mask);
     let whole = if elem.bytes() == 4 { Arg::Reg(src) } else { Arg::As(src, Width::W128) };
     let op = if elem.bytes() == 1 { Op::Store64 } else { Op::Store };
-    unless(m, Cond::Ne, bits, ALL, |m| m.op(op, &[Arg::Mem(to.into()), whole]));
-    unless(m, Cond::Eq, bits, ALL, |m| match elem.bytes() {
+    unless(m, Cond::Ne, bits, ALL_LANES, |m| m.op(op, &[Arg::Mem(to.into()), whole]));
+    unless(m, Cond::Eq, bits, ALL_LANES, |m| match elem.bytes() {
         _ if m.prefixes.contains(&mask.0) => store_first(m, elem, to, src, bits),
         4 => m.op(Op::MaskStore, &[Arg::Mem(to.into()), Arg::Reg(mask.0), whole]),
         _ => {
-            let others = behind_first(m, bits);
+            let others = beyond_prefix(m, bits);
             unless(m, Cond::Ne, others, 0, |m| store_first(m, elem, to, src, bits));
             unless(m, Cond::Eq, others, 0, |m| {
                 let slot = new_slot(m);
-                m.op(op, &[Arg::Mem(Place::Slot(slot, 0)), whole]);
-                lane_by_lane(m, elem, bits, |lane| (Place::Slot(slot, lane * elem.bytes() as i32), lane_place(to, elem, lane)));
+                m.op(op, &[Arg::Mem(MemOperand::Slot(slot, 0)), whole]);
+                lane_by_lane(m, elem, bits, |lane| (MemOperand::Slot(slot, lane * elem.bytes() as i32), lane_address(to, elem, lane)));
             });
         }
     });
@@ -60,7 +60,7 @@ fn signs(m: &mut Machine, mask: Pred) -> Reg {
 }
 
 /// Zero where a mask is of the first lanes.
-fn behind_first(m: &mut Machine, bits: Reg) -> Reg {
+fn beyond_prefix(m: &mut Machine, bits: Reg) -> Reg {
     let others = m.temp_int();
     m.op(Op::Mov, &[Arg::Reg(others), Arg::Reg(bits)]);
     m.op(Op::AddImm, &[Arg::Reg(others), Arg::Imm(1)]);
@@ -91,47 +91,47 @@ fn new_slot(m: &mut Machine) -> u32 {
     m.slots - 1
 }
 
-fn at(base: Reg, elements: i32, elem: Elem) -> Place {
-    Place::At { base, index: None, disp: elements * elem.bytes() as i32 }
+fn at(base: Reg, elements: i32, elem: Elem) -> MemOperand {
+    MemOperand::At { base, index: None, disp: elements * elem.bytes() as i32 }
 }
 
-/// Loads the first narrow elements, so many as `bits` has ones, fewer than eight: up to three behind the first four go through a general register.
+/// Loads the first narrow elements, so many as `bits` has ones, fewer than eight: up to three after the first four go through a general register.
 fn first_lanes(m: &mut Machine, elem: Elem, from: Addr, bits: Reg, all: Reg) {
     use Arg::{Imm, Mem, Reg};
     let (one, two) = if elem.bytes() == 2 { (Op::MovU16, Op::Mov32) } else { (Op::MovU8, Op::MovU16) };
-    let (first, next, left, rest) = (m.temp_int(), m.temp_int(), m.temp_int(), m.temp_int());
+    let (first, next, left, tail) = (m.temp_int(), m.temp_int(), m.temp_int(), m.temp_int());
     m.op(Op::Lea, &[Reg(first), Mem(from.into())]);
     m.op(Op::Mov, &[Reg(next), Reg(first)]);
     m.op(Op::Mov, &[Reg(left), Reg(bits)]);
-    m.op(Op::MovImm, &[Reg(rest), Imm(0)]);
+    m.op(Op::MovImm, &[Reg(tail), Imm(0)]);
     where_set(m, bits, 8, |m| {
         m.op(Op::ShrImm, &[Reg(left), Imm(4)]);
         m.op(Op::AddImm, &[Reg(next), Imm(4 * elem.bytes() as i64)]);
     });
-    unless(m, Cond::Ne, left, 1, |m| m.op(one, &[Reg(rest), Mem(at(next, 0, elem))]));
-    where_set(m, left, 2, |m| m.op(two, &[Reg(rest), Mem(at(next, 0, elem))]));
+    unless(m, Cond::Ne, left, 1, |m| m.op(one, &[Reg(tail), Mem(at(next, 0, elem))]));
+    where_set(m, left, 2, |m| m.op(two, &[Reg(tail), Mem(at(next, 0, elem))]));
     where_set(m, left, 4, |m| {
-        let third = m.temp_int();
-        m.op(one, &[Reg(third), Mem(at(next, 2, elem))]);
-        m.op(Op::ShlImm, &[Reg(third), Imm(16 * elem.bytes() as i64)]);
-        m.op(Op::Add, &[Reg(rest), Reg(third)]);
+        let upper = m.temp_int();
+        m.op(one, &[Reg(upper), Mem(at(next, 2, elem))]);
+        m.op(Op::ShlImm, &[Reg(upper), Imm(16 * elem.bytes() as i64)]);
+        m.op(Op::Add, &[Reg(tail), Reg(upper)]);
     });
-    let place = Mem(Place::Slot(new_slot(m), 0));
+    let slot = Mem(MemOperand::Slot(new_slot(m), 0));
     if elem.bytes() == 1 {
         where_set(m, bits, 8, |m| {
-            let four = m.temp_int();
-            m.op(Op::Mov32, &[Reg(four), Mem(at(first, 0, elem))]);
-            m.op(Op::ShlImm, &[Reg(rest), Imm(32)]);
-            m.op(Op::Add, &[Reg(rest), Reg(four)]);
+            let first_four = m.temp_int();
+            m.op(Op::Mov32, &[Reg(first_four), Mem(at(first, 0, elem))]);
+            m.op(Op::ShlImm, &[Reg(tail), Imm(32)]);
+            m.op(Op::Add, &[Reg(tail), Reg(first_four)]);
         });
     }
-    m.op(Op::MovStore, &[place, Reg(rest)]);
-    m.op(Op::Load64, &[Reg(all), place]);
+    m.op(Op::MovStore, &[slot, Reg(tail)]);
+    m.op(Op::Load64, &[Reg(all), slot]);
     if elem.bytes() == 2 {
         where_set(m, bits, 8, |m| {
-            let four = m.temp(Width::W128);
-            m.op(Op::Load64, &[Reg(four), Mem(at(first, 0, elem))]);
-            m.op(Op::InterleaveLow64, &[Reg(all), Reg(four), Reg(all)]);
+            let first_four = m.temp(Width::W128);
+            m.op(Op::Load64, &[Reg(first_four), Mem(at(first, 0, elem))]);
+            m.op(Op::InterleaveLow64, &[Reg(all), Reg(first_four), Reg(all)]);
         });
     }
 }
@@ -140,7 +140,7 @@ fn first_lanes(m: &mut Machine, elem: Elem, from: Addr, bits: Reg, all: Reg) {
 fn store_first(m: &mut Machine, elem: Elem, to: Addr, src: Reg, bits: Reg) {
     use Arg::{As, Imm, Mem, Reg};
     let (at, left, x, size) = (m.temp_int(), m.temp_int(), m.temp(Width::W128), elem.bytes() as i64);
-    let here = || Mem(Place::At { base: at, index: None, disp: 0 });
+    let here = || Mem(MemOperand::At { base: at, index: None, disp: 0 });
     let advance = |m: &mut Machine, elements: i64| m.op(Op::AddImm, &[Reg(at), Imm(elements * size)]);
     m.op(Op::Lea, &[Reg(at), Mem(to.into())]);
     m.op(Op::Mov, &[Reg(left), Reg(bits)]);
@@ -195,18 +195,18 @@ fn store_first(m: &mut Machine, elem: Elem, to: Addr, src: Reg, bits: Reg) {
     });
 }
 
-fn lane_place(at: Addr, elem: Elem, lane: i32) -> Place {
-    match Place::from(at) {
-        Place::At { base, index, disp } => Place::At { base, index, disp: disp.wrapping_add(lane * elem.bytes() as i32) },
+fn lane_address(at: Addr, elem: Elem, lane: i32) -> MemOperand {
+    match MemOperand::from(at) {
+        MemOperand::At { base, index, disp } => MemOperand::At { base, index, disp: disp.wrapping_add(lane * elem.bytes() as i32) },
         other => other,
     }
 }
 
 /// Copies the narrow elements that a mask names, one by one.
-fn lane_by_lane(m: &mut Machine, elem: Elem, bits: Reg, places: impl Fn(i32) -> (Place, Place)) {
+fn lane_by_lane(m: &mut Machine, elem: Elem, bits: Reg, addresses: impl Fn(i32) -> (MemOperand, MemOperand)) {
     let (load, store) = if elem.bytes() == 2 { (Op::MovU16, Op::MovStore16) } else { (Op::MovU8, Op::MovStore8) };
     for lane in 0..8 {
-        let (from, to) = places(lane);
+        let (from, to) = addresses(lane);
         where_set(m, bits, 1 << lane, |m| {
             let number = m.temp_int();
             m.op(load, &[Arg::Reg(number), Arg::Mem(from)]);

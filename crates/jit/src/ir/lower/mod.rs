@@ -7,7 +7,7 @@ mod avx2;
 mod avx512;
 mod masked;
 
-use super::machine::{Arg, Item, Machine, Masked, Place, Reg};
+use super::machine::{Arg, Item, Machine, Masked, MemOperand, Reg};
 use super::{Accumulate, Binary, Compare, Elem, Function, Inst, IntOp, IntSrc, LoopKind, Prefetch, Rounding, Src, Unary, Val, VecInst};
 use crate::asm::{Cond, Gpr, Op, Width};
 
@@ -42,7 +42,7 @@ fn scalar(m: &mut Machine, inst: Inst) {
         Inst::LoadU8(dst, from) => m.op(Op::MovU8, &[Reg(dst.0), Mem(from.into())]),
         Inst::StoreInt(to, src) => m.op(Op::MovStore, &[Mem(to.into()), Reg(src.0)]),
         Inst::Address(dst, of) => m.op(Op::Lea, &[Reg(dst.0), Mem(of.into())]),
-        Inst::Local(dst, slot) => m.op(Op::Lea, &[Reg(dst.0), Mem(Place::Slot(slot as u32, 0))]),
+        Inst::Local(dst, slot) => m.op(Op::Lea, &[Reg(dst.0), Mem(MemOperand::Slot(slot as u32, 0))]),
         Inst::Int(op, dst, b) => integer(m, op, dst.0, b),
         Inst::Prefetch(what, at) => {
             let op = match what {
@@ -196,13 +196,13 @@ fn float_predicate(how: Compare) -> i64 {
 /// The predicate "neither is NaN".
 const ORDERED: i64 = 7;
 
-/// The same 32 bits in every lane, kept once behind the code.
-fn word(m: &mut Machine, bits: u32) -> Place {
+/// The same 32 bits in every lane, kept once after the code.
+fn word(m: &mut Machine, bits: u32) -> MemOperand {
     m.constant(bits.to_le_bytes().to_vec())
 }
 
-/// Every lane's number, kept once behind the code.
-fn lane_numbers(m: &mut Machine, width: Width) -> Place {
+/// Every lane's number, kept once after the code.
+fn lane_numbers(m: &mut Machine, width: Width) -> MemOperand {
     m.constant((0..width.lanes() as i32).flat_map(i32::to_le_bytes).collect())
 }
 

@@ -5,7 +5,7 @@ fn number(signed: bool, byte: u8) -> i32 {
     if signed { i32::from(byte.cast_signed()) } else { i32::from(byte) }
 }
 
-/// All bytes occur, those at the ends of the range next to each other; what lies behind a line is not zero.
+/// All bytes occur, those at the ends of the range next to each other; what lies after a line is not zero.
 fn byte(i: usize) -> u8 {
     [0u8, 255, 128, 127][i % 7 % 4].wrapping_add(if i.is_multiple_of(3) { (i * 37) as u8 } else { 0 })
 }

@@ -16,7 +16,7 @@ const ROWS: usize = 7;
 
 /// Rows of `width` small integers, apart by more than that.
 fn compare(kernel: &Columns, isa: Isa, width: usize) {
-    // Vectors that are stored past the caches lie at multiples of their bytes.
+    // Vectors that are stored non-temporally lie at multiples of their bytes.
     let (pitch, row_of_bits) = (if kernel.streaming { width + 16 } else { width + 3 }, width.div_ceil(8) + 1);
     let (place, place_of_bits) = (|r: usize| r * pitch, |r: usize| r * row_of_bits);
     let columns = isa.width().lanes() * usize::from(kernel.vectors);

@@ -26,7 +26,7 @@ fn compare(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usize) {
     // A word of a bf16 and a zero, whose bits are above those of its pair.
     let word = |x: f32| if kernel.dots.is_some() { f32::from_bits(x.to_bits() >> 16) } else { x };
     let value = |x: f32| if kernel.dots.is_some() { f32::from_bits(x.to_bits() << 16) } else { x };
-    // Two source lines; channels behind the last are not to be read.
+    // Two source lines; channels after the last are not to be read.
     let [group, to] = kernel.group.map(usize::from);
     let from = channels / to * group;
     let source: Vec<f32> = (0..2 * columns * from).map(|i| word(number(i))).collect();

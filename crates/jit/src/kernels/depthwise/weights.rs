@@ -1,20 +1,20 @@
 //! The inner kernel of gradients of depthwise weights, and of weights of groups of few channels: the gradients of the taps of some lines
-//! stay in registers over strips of window places, rows and images.
+//! stay in registers over strips of window positions, rows and images.
 //!
 //! `sum[tap] += x[place * stride + tap] * y[place]`, vectors over channels. A strip is a number of neighbouring places. Every source column
 //! is loaded once for all taps that use it, so that `n` places and `k` taps are `n * k` multiply-adds for about `2 * n + k` loads. Where
 //! groups have `g` channels, a column is broadcast over its groups once for each channel, and there are `g` times as many sums. Several
 //! lines of the window share the gradients of the results.
 //!
-//! A few taps would wait for the latency of their own sums, so places use several sets of sums in turns, which are added at the end. A row
+//! A few taps would wait for the latency of their own sums, so places use several sets of accumulators in turn, which are added at the end. A row
 //! of places is cut into parts that use the same taps, without those in the padding. The key holds the parts; how often the strips of the
 //! long part repeat is data.
 
-use super::spread;
+use super::broadcast;
 use crate::asm::Width;
 use crate::ir::{Accumulate, Binary, Elem, Function, Int, Pred, Src, Val};
 use crate::isa::Isa;
-use crate::kernels::strips::{Columns, Cursor, Distances, Tap};
+use crate::kernels::strips::{ColumnStrides, Columns, Cursor, Tap};
 use crate::key::Key;
 use std::mem::offset_of;
 
@@ -101,14 +101,14 @@ pub struct Args {
     pub sums_line: usize,
 }
 
-/// Places of a strip, and where there are few sums.
-const PLACES: [usize; 2] = [4, 8];
-/// The same with sixteen registers.
-const FEW_PLACES: [usize; 2] = [2, 4];
-/// Sums of which there are few, by thirds of the registers.
-const FEW: usize = 3;
-/// Sums that keep the multiply-adds busy.
-const BUSY: usize = 8;
+/// Places of a strip, and the same where there are few sums.
+const STRIP_PLACES: [usize; 2] = [4, 8];
+/// The same with the sixteen registers of AVX2.
+const STRIP_PLACES_AVX2: [usize; 2] = [2, 4];
+/// Sums are few if they take at most one register of so many.
+const FEW_SUMS_DIVISOR: usize = 3;
+/// Accumulators in flight that hide the latency of multiply-adds.
+const MIN_ACCUMULATORS: usize = 8;
 
 impl Key for Gradient {
     type Args = Args;
@@ -129,8 +129,8 @@ impl Key for Gradient {
 impl Gradient {
     /// Places of a strip with so many taps of all lines, where there are enough.
     pub fn most_places(isa: Isa, group: usize, taps: usize) -> usize {
-        let few = taps * group <= isa.simd_registers() / FEW;
-        (if isa.simd_registers() > 16 { PLACES } else { FEW_PLACES })[usize::from(few)]
+        let few = taps * group <= isa.simd_registers() / FEW_SUMS_DIVISOR;
+        (if isa.simd_registers() > 16 { STRIP_PLACES } else { STRIP_PLACES_AVX2 })[usize::from(few)]
     }
 
     /// The most taps that a call may have.
@@ -169,8 +169,8 @@ impl Gradient {
     fn sets(&self, isa: Isa) -> usize {
         let sums = self.taps.len().max(1) * usize::from(self.group) * usize::from(self.lines.max(1));
         let places = self.parts.iter().map(|p| usize::from(p.places)).max().unwrap_or(1);
-        let room = (isa.simd_registers() - places - 3) / sums;
-        (BUSY / sums).min(room).min(places).max(1)
+        let available = (isa.simd_registers() - places - 3) / sums;
+        (MIN_ACCUMULATORS / sums).min(available).min(places).max(1)
     }
 }
 
@@ -182,11 +182,11 @@ struct Writer<'k> {
 /// The sums by set, line, source channel of a group, and tap.
 struct Sums(Vec<Vec<Vec<Vec<Val>>>>);
 
-/// Values that stay in registers from row to row: the call's arguments, distances of columns, the mask of channels, and the sums.
+/// Values that are invariant in the loops over images and rows: the call's arguments, strides of columns, the mask of channels, and the sums.
 #[derive(Clone, Copy)]
-struct Kept<'k> {
+struct Invariants<'k> {
     args: Int,
-    column: Distances,
+    column: ColumnStrides,
     mask: Option<Pred>,
     sums: &'k Sums,
 }
@@ -200,7 +200,7 @@ struct Strip<'s> {
 impl Writer<'_> {
     fn write(&self, f: &mut Function) {
         let args = f.arguments();
-        let column = Distances::new(f, args, offset_of!(Args, source_steps.column));
+        let column = ColumnStrides::new(f, args, offset_of!(Args, source_steps.column));
         let source = f.argument(args, offset_of!(Args, source));
         let gradient = f.argument(args, offset_of!(Args, gradient));
         let sums_at = f.argument(args, offset_of!(Args, sums));
@@ -215,7 +215,7 @@ impl Writer<'_> {
                 let rows = f.argument(args, offset_of!(Args, rows));
                 let row = outer.map(|at| f.copy(at));
                 f.repeat_some(rows, |f| {
-                    self.row(f, row, &Kept { args, column, mask, sums: &sums });
+                    self.row(f, row, &Invariants { args, column, mask, sums: &sums });
                     f.advance(row[0], args, offset_of!(Args, source_steps.row));
                     f.advance(row[1], args, offset_of!(Args, gradient_steps.row));
                 });
@@ -257,33 +257,33 @@ impl Writer<'_> {
     }
 
     /// The products of a row, part by part.
-    fn row(&self, f: &mut Function, row: [Int; 2], kept: &Kept<'_>) {
-        let Kept { args, column, .. } = *kept;
+    fn row(&self, f: &mut Function, row: [Int; 2], invariants: &Invariants<'_>) {
+        let Invariants { args, column, .. } = *invariants;
         let [source, gradient] = row.map(|at| f.copy(at));
-        // The column at the address `source`, counted from the next place's.
-        let mut held = 0;
+        // The column at the address `source`, relative to that of the next place.
+        let mut current = 0;
         for part in &self.kernel.parts {
             let first = self.kernel.columns(part).first();
-            move_by(f, source, column.0[0], first - held);
-            held = first;
+            move_by(f, source, column.0[0], first - current);
+            current = first;
             if part.repeated {
                 let strips = f.argument(args, offset_of!(Args, strips));
                 f.repeat_some(strips, |f| {
-                    self.strip(f, [source, gradient], part, kept);
+                    self.strip(f, [source, gradient], part, invariants);
                     f.advance(source, args, offset_of!(Args, source_steps.strip));
                     f.advance(gradient, args, offset_of!(Args, gradient_steps.strip));
                 });
                 continue;
             }
-            self.strip(f, [source, gradient], part, kept);
-            held -= i32::from(part.places) * i32::from(self.kernel.stride);
+            self.strip(f, [source, gradient], part, invariants);
+            current -= i32::from(part.places) * i32::from(self.kernel.stride);
             (0..part.places).for_each(|_| f.advance(gradient, args, offset_of!(Args, gradient_steps.column)));
         }
     }
 
     /// The products of a strip, whose first column `source` is.
-    fn strip(&self, f: &mut Function, [source, gradient]: [Int; 2], part: &Part, kept: &Kept<'_>) {
-        let Kept { args, mask, .. } = *kept;
+    fn strip(&self, f: &mut Function, [source, gradient]: [Int; 2], part: &Part, invariants: &Invariants<'_>) {
+        let Invariants { args, mask, .. } = *invariants;
         let k = self.kernel;
         let y_type = k.types[1];
         let at = f.copy(gradient);
@@ -300,35 +300,35 @@ impl Writer<'_> {
             if sums > 0 {
                 f.advance(line, args, offset_of!(Args, source_steps.line));
             }
-            self.line(f, (line, sums), &Strip { part, places: &places }, kept);
+            self.line(f, (line, sums), &Strip { part, places: &places }, invariants);
         }
     }
 
     /// The products of a strip's places with a line of the window, whose first column `source` is.
-    fn line(&self, f: &mut Function, (source, line): (Int, usize), strip: &Strip<'_>, kept: &Kept<'_>) {
+    fn line(&self, f: &mut Function, (source, line): (Int, usize), strip: &Strip<'_>, invariants: &Invariants<'_>) {
         let Strip { part, places } = *strip;
-        let Kept { column, mask, sums, .. } = *kept;
+        let Invariants { column, mask, sums, .. } = *invariants;
         let k = self.kernel;
         let x_type = k.types[0];
         let add = if k.dots { Accumulate::DotBf16 } else { Accumulate::FmaF32 };
         let plain = x_type == Elem::F32 && mask.is_none();
         for channel in 0..k.group {
-            let spread = spread(f, self.width, [k.group; 2], channel);
+            let broadcast = broadcast(f, self.width, [k.group; 2], channel);
             let source = f.copy(source);
             let columns = k.columns(part);
             let mut cursor = Cursor::new(source, column, columns.first(), None);
             for x in columns.all() {
-                let at = cursor.reach(f, x).at(0);
+                let at = cursor.seek(f, x).at(0);
                 let sum = |i: usize, t: usize| sums.0[i % sums.0.len()][line][usize::from(channel)][usize::from(part.taps.0) + t];
-                if plain && spread.is_none() && columns.users(x).count() == 1 {
+                if plain && broadcast.is_none() && columns.users(x).count() == 1 {
                     columns.users(x).for_each(|(i, t)| f.accumulate(add, sum(i, t), places[i], Src::Mem(at)));
                     continue;
                 }
-                let value = match spread {
-                    Some(spread) if plain => f.binary(Binary::Lookup32, spread, Src::Mem(at)),
+                let value = match broadcast {
+                    Some(broadcast) if plain => f.binary(Binary::Lookup32, broadcast, Src::Mem(at)),
                     _ => {
                         let value = f.load_as(x_type, at, mask);
-                        spread.map_or(value, |spread| f.binary(Binary::Lookup32, spread, value))
+                        broadcast.map_or(value, |broadcast| f.binary(Binary::Lookup32, broadcast, value))
                     }
                 };
                 columns.users(x).for_each(|(i, t)| f.accumulate(add, sum(i, t), value, places[i]));

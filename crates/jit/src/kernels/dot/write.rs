@@ -158,10 +158,10 @@ pub(super) fn write(dot: &Dot, f: &mut Function, begin: impl FnOnce(&mut Functio
 }
 
 impl Writer<'_> {
-    /// The sums of a tile by a panel; afterwards `table` points behind the strip's taps.
+    /// The sums of a tile by a panel; afterwards `table` points past the strip's taps.
     fn tile(&self, f: &mut Function, at: Spot, (panel, strip, table): (Int, Int, Int)) -> Vec<Val> {
         let sums = self.begin(f, at);
-        let flips = self.passes.contains(&Pass::Flipped) && !self.dot.is_crowded(f.isa());
+        let flips = self.passes.contains(&Pass::Flipped) && !self.dot.lacks_b_register(f.isa());
         let flip = flips.then(|| f.splat_i32(self.width, FLIP as i32));
         let narrow = self.passes.iter().any(|p| matches!(p, Pass::Narrow { .. }));
         let ones = narrow.then(|| f.splat_i32(self.width, ONES));
@@ -231,7 +231,7 @@ impl Writer<'_> {
         self.last.filter(|_| vector + 1 == usize::from(self.dot.vectors))
     }
 
-    fn tap(&self, f: &mut Function, spot: Spot, (panel, table): (Int, Int), held: (Option<Val>, Option<Val>), sums: &[Val]) {
+    fn tap(&self, f: &mut Function, spot: Spot, (panel, table): (Int, Int), constants: (Option<Val>, Option<Val>), sums: &[Val]) {
         let word = |i: usize| table.at((i * size_of::<usize>()) as i32);
         let b = f.load_int(word(0));
         f.add(b, panel);
@@ -239,14 +239,14 @@ impl Writer<'_> {
         f.add(table, ((1 + rows.len()) * size_of::<usize>()) as i32);
         let (k, from) = (spot.scaled(f, spot.word(3)), f.load_int(self.args.at(offset_of!(Args, a_from) as i32)));
         f.add(k, from);
-        let at = Cursor { rows, k, b, flip: held.0, ones: held.1 };
+        let at = Cursor { rows, k, b, flip: constants.0, ones: constants.1 };
         let steps = |f: &mut Function| f.load_int(self.args.at(offset_of!(Args, steps) as i32));
         let (blocks, shift) = (steps(f), unroll_shift(self.dot));
         f.shr(blocks, shift);
         f.repeat(blocks, |f| self.steps(f, &at, sums, 1 << shift));
-        let rest = steps(f);
-        f.and(rest, (1 << shift) - 1);
-        f.repeat(rest, |f| self.steps(f, &at, sums, 1));
+        let tail = steps(f);
+        f.and(tail, (1 << shift) - 1);
+        f.repeat(tail, |f| self.steps(f, &at, sums, 1));
         if self.dot.partial > 0 {
             self.partial_step(f, &at, sums);
         }
@@ -260,7 +260,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A number of steps, and the cursor behind them: it moves at the end where distances are known, else with every step.
+    /// A number of steps, and the cursor after them: it moves at the end where distances are known, else with every step.
     fn steps(&self, f: &mut Function, at: &Cursor, sums: &[Val], count: i32) {
         for step in 0..count {
             let disp = if let Stride::Fixed(bytes) = self.dot.a_step { step * bytes } else { 0 };
@@ -292,8 +292,8 @@ impl Writer<'_> {
 
     /// One pass over the tile, with the step's line of `B` so many bytes from the cursor.
     fn pass(&self, f: &mut Function, pass: Pass, at: &Cursor, from: i32, sums: &[Val], left: &mut LeftOf<'_>) {
-        if self.dot.is_crowded(f.isa()) {
-            return self.crowded_pass(f, pass, at, from, sums, left);
+        if self.dot.lacks_b_register(f.isa()) {
+            return self.memory_operand_pass(f, pass, at, from, sums, left);
         }
         if matches!(pass, Pass::Pairs | Pass::Narrow { .. }) {
             return self.pairs_pass(f, pass, at, from, sums, left);
@@ -319,9 +319,9 @@ impl Writer<'_> {
         }
     }
 
-    /// The same where sums leave no room for a whole line of `B`: every row reads the first vector from memory again, as the memory operand
-    /// of the multiply-add.
-    fn crowded_pass(&self, f: &mut Function, pass: Pass, at: &Cursor, from: i32, sums: &[Val], left: &mut LeftOf<'_>) {
+    /// The same where accumulators leave no register for one vector of the line of `B`: every row reads the first vector from memory again,
+    /// as the memory operand of the multiply-add.
+    fn memory_operand_pass(&self, f: &mut Function, pass: Pass, at: &Cursor, from: i32, sums: &[Val], left: &mut LeftOf<'_>) {
         let vectors = usize::from(self.dot.vectors);
         let b: Vec<Val> = (1..vectors).map(|v| self.right(f, pass, at, from, v)).collect();
         for (i, sums) in sums.chunks(vectors).enumerate() {
@@ -335,14 +335,14 @@ impl Writer<'_> {
     }
 
     /// A pass whose products are added pair by pair before they are added to the sums. The additions come after the next products have
-    /// started: an addition right behind its product would wait for it in a pipe that could multiply. Because this takes registers, and so
+    /// started: an addition right after its product would wait for it in a pipe that could multiply. Because this takes registers, and so
     /// do the additions of 16-bit pairs, every row reads the vectors of `B` from memory.
     fn pairs_pass(&self, f: &mut Function, pass: Pass, at: &Cursor, from: i32, sums: &[Val], left: &mut LeftOf<'_>) {
         let vectors = usize::from(self.dot.vectors);
         let free = vectors.saturating_sub(if pass == Pass::Pairs { 1 } else { 2 });
-        let held = if vectors == 1 || self.last.is_some() && self.dot.line == Line::Apart { vectors } else { free };
-        let b: Vec<Val> = (0..held).map(|v| self.right(f, pass, at, from, v)).collect();
-        let mut waiting = None;
+        let resident = if vectors == 1 || self.last.is_some() && self.dot.line == Line::Apart { vectors } else { free };
+        let b: Vec<Val> = (0..resident).map(|v| self.right(f, pass, at, from, v)).collect();
+        let mut pending = None;
         for (i, sums) in sums.chunks(vectors).enumerate() {
             let left = left(f, i, 0);
             let a = self.left(f, pass, left, None);
@@ -355,12 +355,12 @@ impl Writer<'_> {
                         f.binary(Binary::MaddI16, pairs, ones)
                     }
                 };
-                if let Some((sum, pairs)) = waiting.replace((*sum, pairs)) {
+                if let Some((sum, pairs)) = pending.replace((*sum, pairs)) {
                     f.update(Binary::AddI32, sum, pairs);
                 }
             }
         }
-        if let Some((sum, pairs)) = waiting {
+        if let Some((sum, pairs)) = pending {
             f.update(Binary::AddI32, sum, pairs);
         }
     }
@@ -386,7 +386,7 @@ impl Writer<'_> {
 
     /// The upper 16 bits of every lane.
     fn upper(&self, f: &mut Function, x: Val) -> Val {
-        let upper = f.constant(&repeated(0xffff_0000, self.width));
+        let upper = f.constant(&broadcast_bytes(0xffff_0000, self.width));
         f.binary(Binary::And, x, Src::Mem(upper))
     }
 
@@ -403,14 +403,14 @@ impl Writer<'_> {
         };
         if matches!(pass, Pass::HalfBytes { flipped: true, .. } | Pass::Narrow { flipped: true }) || pass == Pass::Flipped && flip.is_none()
         {
-            let flip = f.constant(&repeated(FLIP, self.width));
+            let flip = f.constant(&broadcast_bytes(FLIP, self.width));
             a = f.binary(Binary::Xor, a, Src::Mem(flip));
         }
         match pass {
             Pass::HalfBf16 { upper: false } => f.unary(Unary::ShlI32(16), a),
             Pass::HalfBf16 { upper: true } => self.upper(f, a),
             Pass::HalfBytes { odd: false, .. } => {
-                let low = f.constant(&repeated(0x00ff_00ff, self.width));
+                let low = f.constant(&broadcast_bytes(0x00ff_00ff, self.width));
                 f.binary(Binary::And, a, Src::Mem(low))
             }
             Pass::HalfBytes { odd: true, .. } => f.unary(Unary::ShrI16(8), a),
@@ -418,23 +418,23 @@ impl Writer<'_> {
         }
     }
 
-    /// The step that is not whole: the elements of `A` that are there, zeros behind them.
+    /// The tail of K, a step that is not whole: the existing elements of `A`, then zeros.
     fn partial_step(&self, f: &mut Function, at: &Cursor, sums: &[Val]) {
-        let place = |i: usize, byte: i32| at.row(i, byte);
+        let a_at = |i: usize, byte: i32| at.row(i, byte);
         if self.dot.product == Product::F16 {
             // One number: the first pass alone.
-            return self.pass(f, self.passes[0], at, 0, &sums[..self.each()], &mut |_, i, _| Left::Memory(place(i, 0)));
+            return self.pass(f, self.passes[0], at, 0, &sums[..self.each()], &mut |_, i, _| Left::Memory(a_at(i, 0)));
         }
         let bytes = usize::from(self.dot.partial) * 4 / self.dot.product.depth();
         for pass in &self.passes {
             self.pass(f, *pass, at, 0, &sums[..self.each()], &mut |f, i, _| {
                 let x = match bytes {
-                    1 => f.load_u8(place(i, 0)),
-                    2 => f.load_u16(place(i, 0)),
+                    1 => f.load_u8(a_at(i, 0)),
+                    2 => f.load_u16(a_at(i, 0)),
                     _ => {
-                        let high = f.load_u8(place(i, 2));
+                        let high = f.load_u8(a_at(i, 2));
                         f.shl(high, 16);
-                        let low = f.load_u16(place(i, 0));
+                        let low = f.load_u16(a_at(i, 0));
                         f.add(low, high);
                         low
                     }
@@ -459,6 +459,6 @@ fn multiply(f: &mut Function, pass: Pass, sum: Val, a: Val, b: Src) {
 }
 
 /// A vector with the same 32 bits in every lane.
-fn repeated(bits: u32, width: Width) -> Vec<u8> {
+fn broadcast_bytes(bits: u32, width: Width) -> Vec<u8> {
     std::iter::repeat_n(bits.to_le_bytes(), width.lanes()).flatten().collect()
 }

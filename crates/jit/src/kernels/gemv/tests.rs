@@ -192,7 +192,7 @@ fn columns(isa: Isa, kernel: Gemv, groups: usize, vectors: usize) {
         a_word(decode, part, |place| if word < shown { source(row, word * each + place) } else { 0.0 })
     };
     let a: Vec<u32> = if parts == 1 {
-        // Rows as they lie, with what is no number behind them.
+        // Rows as they lie, with what is no number after them.
         let a = |i: usize| {
             if i % b_row < shown { a_word(decode, 0, |place| source(i / b_row, i % b_row * each + place)) } else { u32::MAX }
         };

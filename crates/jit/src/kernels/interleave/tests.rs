@@ -30,7 +30,7 @@ fn converted(kernel: Interleave, bytes: &[u8], [less, by, over, more]: [f32; UNC
     }
 }
 
-/// Two groups of `rows` rows of `columns`, and as many words as `written` says behind whole vectors; looks at what is behind them as well.
+/// Two groups of `rows` rows of `columns`, and as many words as `written` says after whole vectors; looks at what is after them as well.
 fn compare(isa: Isa, kernel: Interleave, rows: usize, columns: usize, padded: bool) {
     let (lanes, size) = (isa.width().lanes(), kernel.from.bytes());
     let (vectors, left) = (columns / lanes, columns % lanes);

@@ -4,7 +4,7 @@ use crate::testing::{ISAS, golden, run};
 const F32: Lookup = Lookup { from: Elem::F32, to: Elem::F32, sources: 1, whole: false };
 
 /// Elements of four bytes whose places are reversed in groups, lane `i` from source `i % sources`; every other one stays as it was where not the `whole` is
-/// written. All twice, the second time behind the first.
+/// written. All twice, the second time after the first.
 fn compare(isa: Isa, vectors: usize, (sources, whole): (usize, bool)) {
     let kernel = Lookup { sources: sources as u8, whole, ..F32 };
     let n = isa.width().lanes();

@@ -105,7 +105,7 @@ impl Memory {
         let (mut best, mut place, mut sum, mut columns) = (f32::NAN, 0, 0.0, 0);
         let mut whole = match kernel.take {
             Take::LargestWhole(Elem::I32) => i32::MIN as u32,
-            Take::LargestWhole(Elem::I8) => LEAST_BYTES as u32,
+            Take::LargestWhole(Elem::I8) => MIN_I8X4 as u32,
             _ => 0,
         };
         for (y, first) in &LINES[ROWS[row].clone()] {

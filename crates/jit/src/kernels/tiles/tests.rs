@@ -12,7 +12,7 @@ fn types(product: TileProduct) -> Product {
 }
 
 fn tiles(product: TileProduct, tall: u8, vectors: u8) -> Tiles {
-    Tiles { product, tall, vectors, line: vectors, start: Start::Zero, panels: Reuse::Near, asks: true }
+    Tiles { product, tall, vectors, line: vectors, start: Start::Zero, panels: Reuse::Temporal, asks: true }
 }
 
 /// By the processor where it has tiles, and emulated.
@@ -25,7 +25,7 @@ fn tiles_hold_the_sums() {
                     for (taps, blocks, steps) in [(1, 1, 16), (3, 2, 16), (0, 1, 16), (2, 3, 12), (1, 1, 1)] {
                         for start in [Start::Zero, Start::Load] {
                             let tall = if rows[1] > 0 { 2 } else { 1 };
-                            let panels = if start == Start::Load { Reuse::Far } else { Reuse::Near };
+                            let panels = if start == Start::Load { Reuse::NonTemporal } else { Reuse::Temporal };
                             let kernel = Tiles { line, start, panels, asks: start == Start::Zero, ..tiles(product, tall, vectors) };
                             let dot = Dot::new(types(product), (rows[0] + rows[1]) as u8, vectors);
                             let dot = Dot { start, line: Line::Packed(line), ..dot };
@@ -41,7 +41,7 @@ fn tiles_hold_the_sums() {
 /// Two panels of equal operands.
 fn sums_are_right(kernel: &Tiles, case: &Case, shape: Shape) {
     let rows: usize = shape.rows.iter().sum();
-    let line = usize::from(kernel.line) * LINE;
+    let line = usize::from(kernel.line) * LINE_BYTES;
     let left: Vec<Vec<Vec<u8>>> = (0..case.taps)
         .map(|t| {
             // The lower rows lie elsewhere, at another distance.
@@ -118,7 +118,7 @@ fn shapes_agree() {
 
 #[test]
 fn golden_listings() {
-    let far = Tiles { panels: Reuse::Far, ..tiles(TileProduct::U8S8, 2, 2) };
+    let far = Tiles { panels: Reuse::NonTemporal, ..tiles(TileProduct::U8S8, 2, 2) };
     let kept = TileProduct::ALL.map(|product| tiles(product, 2, 4)).into_iter().chain([tiles(TileProduct::Bf16, 1, 4), far]);
     for kernel in kept {
         assert_eq!(golden(&kernel, Isa::AMX).inner_spills, 0, "{kernel:?}");

@@ -28,7 +28,7 @@ fn converted(kernel: Transpose, bytes: &[u8], [less, by, over, more]: [f32; UNCH
     }
 }
 
-/// Transposes `rows` by `columns` elements, going along the rows where `along`, with `more` zeros behind the rows of the destination, and looks at
+/// Transposes `rows` by `columns` elements, going along the rows where `along`, with `more` zeros after the rows of the destination, and looks at
 /// every number around them as well.
 fn compare(isa: Isa, kernel: Transpose, [rows, columns, more]: [usize; 3], along: bool) {
     let (lanes, sizes) = (isa.width().lanes(), [kernel.from.bytes(), kernel.to.bytes()]);

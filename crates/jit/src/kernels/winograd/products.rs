@@ -109,7 +109,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn place(&self, f: &Function, at: usize) -> i32 {
+    fn vector_offset(&self, f: &Function, at: usize) -> i32 {
         (at * f.isa().width().bytes()) as i32
     }
 
@@ -125,20 +125,20 @@ impl Sums {
         Sums { rows, vectors, line: line * w.bytes(), values }
     }
 
-    /// Stores, and moves the pointer behind.
+    /// Stores, and moves the pointer past the tile.
     fn store(&self, f: &mut Function, to: Int) {
         for (i, v) in self.values.iter().enumerate() {
-            let at = self.place(f, i);
+            let at = self.vector_offset(f, i);
             f.store(to.at(at), *v);
         }
-        f.add(to, self.place(f, self.values.len()));
+        f.add(to, self.vector_offset(f, self.values.len()));
     }
 
-    /// Adds the products of a chunk, and moves both pointers: `a` by a vector, `b` behind the chunk.
+    /// Adds the products of a chunk, and moves both pointers: `a` by a vector, `b` past the chunk.
     fn chunk(&self, f: &mut Function, a: Int, b: Int) {
         let w = f.isa().width();
-        let rounds = f.int((w.lanes() / UNROLL) as i64);
-        f.repeat_some(rounds, |f| {
+        let iterations = f.int((w.lanes() / UNROLL) as i64);
+        f.repeat_some(iterations, |f| {
             for k in 0..UNROLL {
                 let line: Vec<Val> = (0..self.vectors).map(|v| f.load(w, b.at((k * self.line + v * w.bytes()) as i32))).collect();
                 for (row, sums) in self.values.chunks(self.vectors).enumerate() {
@@ -157,8 +157,8 @@ impl Sums {
     }
 
     /// Bytes of a chunk's vectors of as many tiles as there are rows.
-    fn height(&self, f: &Function) -> i32 {
-        self.place(f, self.rows)
+    fn rows_bytes(&self, f: &Function) -> i32 {
+        self.vector_offset(f, self.rows)
     }
 }
 
@@ -195,7 +195,7 @@ impl Key for Products {
                         f.sub(b, (isa.width().lanes() * tile.line) as i32);
                     });
                     tile.store(f, to);
-                    f.add(row, tile.height(f));
+                    f.add(row, tile.rows_bytes(f));
                 });
             }
             for (pointer, step) in
@@ -235,7 +235,7 @@ impl Key for Fused {
                         let (a, b) = (f.copy(row), f.copy(b));
                         tile.chunk(f, a, b);
                         tile.store(f, to);
-                        f.add(row, tile.height(f));
+                        f.add(row, tile.rows_bytes(f));
                     });
                 }
                 f.add(b, (isa.width().lanes() * self.line(isa)) as i32);
@@ -261,7 +261,7 @@ impl Fused {
         usize::from(self.vectors) * isa.width().bytes()
     }
 
-    /// Transforms a chunk of the weights, and moves the pointer behind.
+    /// Transforms a chunk of the weights, and moves the pointer past it.
     fn transform(&self, f: &mut Function, args: Int, weights: Int) {
         let (isa, w) = (f.isa(), f.isa().width());
         let field = |f: &mut Function, at: usize| f.load_int(args.at(at as i32));

@@ -23,7 +23,8 @@ fn refuses(what: &str, lens: [usize; 3], run: impl Fn(&mut [Vec<f32>; 3])) {
 fn blocks_refuse_operands_that_are_too_short() {
     let Some(isa) = isa() else { return };
     let registers = Registers::get(isa, TileProduct::Bf16).unwrap();
-    let kernel = Tiles { product: TileProduct::Bf16, tall: 2, vectors: 1, line: 1, start: Start::Zero, panels: Reuse::Far, asks: true };
+    let kernel =
+        Tiles { product: TileProduct::Bf16, tall: 2, vectors: 1, line: 1, start: Start::Zero, panels: Reuse::NonTemporal, asks: true };
     let block = Block::get(isa, kernel).unwrap();
     let (shape, blocks) = (Shape { rows: [3, 2], steps: 4 }, 2);
     let steps = shape.steps * blocks;

@@ -68,7 +68,7 @@ fn compare(kernel: &Gradient, isa: Isa, vectors: usize, channels: usize) {
     }
 }
 
-/// A row that begins and ends with places which do not meet all taps.
+/// A row that begins and ends with places that do not use all taps.
 fn kernel(places: u8, stride: u8, taps: u8, group: u8) -> Gradient {
     let part = |places: u8, repeated: bool, taps: (u8, u8)| Part { places, repeated, taps };
     let list = (0..taps).map(|i| Tap { column: i16::from(i) - 1, weights: u16::from(taps - 1 - i) }).collect();
