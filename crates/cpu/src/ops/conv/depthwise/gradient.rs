@@ -114,6 +114,11 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     support::dense(&problem)?;
     let s = Setup::of(&problem.op)?;
     epilogue::check(&problem.attr, s.weights)?;
+    // Reorders store blocks faster than one element or line after the other; few channels of groups are too few for that.
+    let plain = s.weights.blocking().is_some_and(|b| b.inner.is_empty());
+    if plain && (group == 1 || s.weights.dtype != DataType::F32) {
+        return Err(Skip::Layout(format!("of the gradient: not {tag}")));
+    }
     let kernel = Gradient::new(&s, &problem.attr, (target, jit))?;
     RowPlan::of(problem, target, booked(&[kernel.scratch()]), kernel)
 }

@@ -64,9 +64,8 @@ pub(crate) struct Depthwise {
     pub(super) channels: usize,
     /// Source and result channels of a group.
     pub(super) group: [usize; 2],
-    /// The same for kernels, and true where their elements are words of two bf16 or four bytes.
+    /// The same for kernels, whose elements may be words of two bf16 or four bytes.
     pub(super) words: [usize; 2],
-    pub(super) dots: bool,
     /// Which of the weights' channel dimensions is the result's.
     pub(super) result_channel: usize,
     pub(super) images: usize,
@@ -81,8 +80,8 @@ pub(crate) struct Depthwise {
     pub(super) together: usize,
     /// Least results of a row in a call, if a row has as many.
     pub(super) columns: usize,
-    /// Whether weights are read in place.
-    pub(super) placed: bool,
+    /// Whether kernels read a copy of the weights, less their zero point.
+    pub(super) shifted: bool,
     /// The epilogue of strips.
     pub(super) tail: Tail,
 }
@@ -90,8 +89,8 @@ pub(crate) struct Depthwise {
 /// Elements of scratch of an execution.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScratchLens {
-    /// Weights, if they are not read in place.
-    pub(super) packed: usize,
+    /// The copy of the weights, if they have a zero point.
+    pub(super) weights: usize,
     /// Zero points of the source by channel, if it has any.
     pub(super) shifts: usize,
     /// Operands of the tail.
@@ -101,8 +100,8 @@ pub(super) struct ScratchLens {
 impl ScratchLens {
     /// Bytes in total; `None` on overflow.
     fn bytes(self) -> Option<usize> {
-        let ScratchLens { packed, shifts, tail } = self;
-        booked(&[packed, shifts, tail])
+        let ScratchLens { weights, shifts, tail } = self;
+        booked(&[weights, shifts, tail])
     }
 }
 
@@ -114,6 +113,15 @@ fn is_placed(weights: &Tensor, lanes: usize, [from, to]: [usize; 2], (result_cha
         let blocks = blocks.into_iter().filter(|(_, size)| *size > 1);
         let next = b.strides[2 - result_channel] == line * pair || from as i64 == pair;
         b.inner.iter().eq(blocks) && b.strides[last] == line * from as i64 && next
+    })
+}
+
+/// Whether weights that lie as kernels read them, with `tap` elements of a vector of channels at each tap, have no gaps.
+fn are_runs(weights: &Tensor, tap: usize) -> bool {
+    let dims = weights.dims();
+    weights.blocking().is_some_and(|b| {
+        let run = |d: usize| dims[d + 1..].iter().product::<i64>() * tap as i64;
+        b.strides[0] == run(2) && (3..dims.len()).all(|d| dims[d] == 1 || b.strides[d] == run(d))
     })
 }
 
@@ -316,12 +324,19 @@ impl Depthwise {
         let far = are_far([source, result], target);
         let fills_lines = result.dtype == DataType::F32 && jit.avx512 && tail.is_repeatable();
         let most = common([from_place.even(lanes), to_place.even(lanes)], lanes);
-        let shifted = attr.zero_points.contains_key(&Arg::WEIGHTS);
-        let placed = !shifted && is_placed(weights, lanes, group, (s.result_channel, together));
+        let order = (s.result_channel, together);
+        if !is_placed(weights, lanes, group, order) {
+            return Err(Skip::Layout(format!("of the weights: not {}", weights_tag(weights.dims().len(), lanes, group, order))));
+        }
+        let shifted = match attr.zero_points.get(&Arg::WEIGHTS) {
+            None => false,
+            Some(q) if q.mask == 0 && are_runs(weights, lanes * group[0]) => true,
+            Some(_) => return Err(Skip::Attr("zero points of the weights that differ by channel, or gaps between their taps".into())),
+        };
         // Strips come to lines of the cache out of the order of memory, and so must fill them; even a slow last cache collects them faster.
         let streaming = far && fills_lines && source.bytes().saturating_add(result.bytes()) > target.caches.l3 / 2;
         let elems = match dots {
-            _ if !placed => [if dots.is_some() { word } else { source_elem }, Elem::F32],
+            _ if shifted => [source_elem, Elem::F32],
             Some(_) => [word; 2],
             None => [source_elem, weights_elem],
         };
@@ -351,7 +366,7 @@ impl Depthwise {
             }
             block => block,
         };
-        let taps = if placed { weights_bytes(weights) } else { [kh * kw, kw, 1].map(|n| n * words[0] * lanes * 4) };
+        let taps = if shifted { [kh * kw, kw, 1].map(|n| n * group[0] * lanes * 4) } else { weights_bytes(weights) };
         let strides = [from_place.spatial, taps, to_place.spatial];
         let tables = width.line.phases.iter().map(|phase| of_rows([&depth, &height], [to[0], to[1], phase.first], &strides));
         Ok(Depthwise {
@@ -359,7 +374,6 @@ impl Depthwise {
             tables: tables.collect(),
             group,
             words,
-            dots: dots.is_some(),
             result_channel: s.result_channel,
             columns: if far { target.caches.l2 / 16 / ((kh + 1) * chunk * from_place.size) } else { usize::MAX },
             attr: attr.clone(),
@@ -376,7 +390,7 @@ impl Depthwise {
             chunks: channels.div_ceil(chunk),
             rows,
             together: if far { 1 } else { rows },
-            placed,
+            shifted,
             tail,
             width,
         })
@@ -385,9 +399,9 @@ impl Depthwise {
     /// Elements of scratch.
     pub(super) fn scratch(&self) -> Option<ScratchLens> {
         let channels = self.channels.checked_next_multiple_of(self.lanes)?;
-        let packed = if self.placed { 0 } else { (self.kernel.iter().product::<usize>() * self.words[0]).checked_mul(channels)? };
+        let weights = if self.shifted { (self.kernel.iter().product::<usize>() * self.group[0]).checked_mul(channels)? } else { 0 };
         let shifts = if self.attr.zero_points.contains_key(&self.source.arg) { channels } else { 0 };
-        Some(ScratchLens { packed, shifts, tail: self.tail.scratch(self.channels)? })
+        Some(ScratchLens { weights, shifts, tail: self.tail.scratch(self.channels)? })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Executing a planned [`Depthwise`].
 
-use super::super::window::{place_tap, weight_scale};
+use super::super::window::weight_scale;
 use super::jit::Depthwise;
-use crate::kernels::access::{Pos, View};
+use crate::kernels::access::View;
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::{Before, Chain};
 use crate::kernels::multiversion::Simd;
@@ -15,9 +15,6 @@ use oxidnn_jit::kernels::depthwise as generated;
 use oxidnn_runtime::{Buf, Ctx, Decision};
 use oxidnn_spec::{Arg, Error, MAX_NDIMS, Problem};
 use std::ops::Range;
-
-/// Most lanes of a vector.
-const LANES: usize = 16;
 
 impl Generated for Depthwise {
     fn decision(&self, problem: &Problem) -> Decision {
@@ -40,9 +37,9 @@ impl Generated for Depthwise {
         let by_weights = || weight_scale(ctx, &self.attr, &weights, (dst.dims().len(), self.result_channel, self.group[1]));
         let before = Before::by_channel(ctx, &self.attr, self.source.arg, &source, by_weights)?;
         let lens = self.scratch().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
-        let zero_point = Broadcast::zero_point(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?;
-        let by = Weights { view: &weights, zero_point: Some(zero_point).filter(|z| !z.is_constant(0.0)) };
-        let packed = scratch.take(lens.packed)?.refill(ctx.executor(), self.panel(), &|vector, out| self.pack(&by, vector, out));
+        let zero_point = Broadcast::zero_point(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.at(&[0; MAX_NDIMS]);
+        let copy = |vector, out: &mut [f32]| self.shift(&weights, zero_point, vector, out);
+        let copy = scratch.take(lens.weights)?.refill(ctx.executor(), self.panel(), &copy);
         let shift = scratch.take(lens.shifts)?.into_slice();
         if let Some((used, rest)) = shift.split_at_mut_checked(self.channels) {
             Broadcast::zero_point(simd, ctx, &self.attr, self.source.arg, source.dims())?.line(&[0; MAX_NDIMS], 1, used);
@@ -51,7 +48,7 @@ impl Generated for Depthwise {
         let operands = scratch.take(lens.tail)?.into_slice();
         let chain = Chain::new(simd, ctx, &self.attr, self.result.arg)?.with(&before);
         let tail = self.tail.args(&chain, 1, &[], operands)?;
-        let bound = Bound { plan: self, strips, from: source.buf(), to: dst.buf(), weights: self.weights(&weights, packed), shift, tail };
+        let bound = Bound { plan: self, strips, from: source.buf(), to: dst.buf(), weights: self.weights(&weights, copy), shift, tail };
         let rows = (self.result_sizes[0] * self.result_sizes[1]) as usize;
         let tasks = self.images * self.chunks * rows.div_ceil(self.rows);
         ctx.executor().run(self.workers.min(ctx.executor().threads().max(1)), tasks, &|_, task| bound.task(task));
@@ -59,96 +56,27 @@ impl Generated for Depthwise {
     }
 }
 
-/// Weights and their zero points.
-struct Weights<'a> {
-    view: &'a View<'a>,
-    zero_point: Option<Broadcast<'a>>,
-}
-
-impl Weights<'_> {
-    /// The zero point, if all weights have the same.
-    fn constant(&self) -> Option<f32> {
-        let Some(zero_point) = &self.zero_point else { return Some(0.0) };
-        (0..MAX_NDIMS).all(|d| !zero_point.varies(d)).then(|| zero_point.at(&[0; MAX_NDIMS]))
-    }
-
-    /// Reads contiguous elements along a dimension.
-    fn read(&self, pos: &Pos, dim: usize, out: &mut [f32]) {
-        self.view.read(pos, dim, out);
-        if let Some(zero_point) = &self.zero_point {
-            let mut line = [0.0; LANES];
-            let line = &mut line[..out.len()];
-            zero_point.line(pos, dim, line);
-            out.iter_mut().zip(line).for_each(|(x, z)| *x -= *z);
-        }
-    }
-}
-
 impl Depthwise {
-    /// The weights as kernels read them: in place or packed.
-    fn weights<'a>(&self, view: &View<'a>, packed: Buf<'a>) -> Side<'a> {
+    /// The weights as kernels read them: in place, or their copy.
+    fn weights<'a>(&self, view: &View<'a>, copy: Buf<'a>) -> Side<'a> {
         let side = |buf, at, vector| Side { buf, at, column: 0, strip: 0, vector, group: vector };
-        if !self.placed {
-            return side(packed, 0, self.panel() * 4);
+        if self.shifted {
+            return side(copy, 0, self.panel() * 4);
         }
         let (size, blocking) = (view.dtype().bits() / 8, view.blocking());
         side(view.buf(), blocking.offset as usize * size, blocking.strides[0] as usize * size)
     }
 
-    /// Elements of the packed weights of a vector of channels.
+    /// Elements of the weights of a vector of channels.
     fn panel(&self) -> usize {
-        self.kernel.iter().product::<usize>() * self.words[0] * self.lanes
+        self.kernel.iter().product::<usize>() * self.group[0] * self.lanes
     }
 
-    /// Whether the weights of a vector of channels are one run in memory, in the order of kernels.
-    fn is_run(&self, weights: &View<'_>) -> bool {
-        let (b, dims, lanes) = (weights.blocking(), weights.dims(), self.lanes as i64);
-        let near = |d: usize| dims[d] == 1 || b.strides[d] == dims[d + 1..].iter().product::<i64>() * lanes;
-        let lines = self.group == [1; 2] && !self.dots && b.inner.iter().eq([(0, lanes)]);
-        lines && (1..dims.len()).all(near) && b.strides[0] as usize == self.panel()
-    }
-
-    /// Writes the weights of a vector of channels: tap by tap, in each source channel by source channel of the groups, or word by word.
-    fn pack(&self, weights: &Weights<'_>, vector: usize, out: &mut [f32]) {
-        if let Some(zero_point) = self.is_run(weights.view).then(|| weights.constant()).flatten() {
-            weights.view.read_run(weights.view.blocking().offset as usize + vector * out.len(), 1, out);
-            let there = self.lanes.min(self.channels - vector * self.lanes);
-            return out.chunks_exact_mut(self.lanes).for_each(|line| line[..there].iter_mut().for_each(|x| *x -= zero_point));
-        }
-        let (lanes, from) = (self.lanes, self.words[0]);
-        let together = self.group[0] / from;
-        for (i, out) in out.chunks_exact_mut(lanes).enumerate() {
-            let (tap, channel) = (i / from, i % from * together);
-            let mut words = [0; LANES];
-            for part in 0..together {
-                self.pack_channel(weights, (vector, tap, channel + part), out);
-                let bits = |x: &f32| if together > 2 { u32::from(*x as i8 as u8) << (8 * part) } else { x.to_bits() >> 16 << (16 * part) };
-                words.iter_mut().zip(&*out).for_each(|(word, x)| *word |= bits(x));
-            }
-            if self.dots {
-                out.iter_mut().zip(words).for_each(|(x, word)| *x = f32::from_bits(word));
-            }
-        }
-    }
-
-    /// Writes the weights of a tap for one source channel of each group.
-    fn pack_channel(&self, weights: &Weights<'_>, (vector, tap, channel): (usize, usize, usize), out: &mut [f32]) {
-        let (n, to) = (weights.view.dims().len(), self.group[1]);
-        let first = vector * self.lanes;
-        let groups = self.lanes.min(self.channels - first) / to;
-        let mut pos: Pos = [0; MAX_NDIMS];
-        pos[2 - self.result_channel] = channel as i64;
-        place_tap(&mut pos, (n, 3), tap, self.kernel.map(|k| k as i64));
-        pos[0] = (first / to) as i64;
-        if to == 1 {
-            weights.read(&pos, 0, &mut out[..groups]);
-        } else {
-            for out in out.chunks_exact_mut(to).take(groups) {
-                weights.read(&pos, 1 + self.result_channel, out);
-                pos[0] += 1;
-            }
-        }
-        out[groups * to..].fill(0.0);
+    /// Copies the weights of a vector of channels, less their zero point.
+    fn shift(&self, weights: &View<'_>, zero_point: f32, vector: usize, out: &mut [f32]) {
+        weights.read_run(weights.blocking().offset as usize + vector * out.len(), 1, out);
+        let there = self.lanes.min(self.channels - vector * self.lanes);
+        out.chunks_exact_mut(self.lanes).for_each(|line| line[..there].iter_mut().for_each(|x| *x -= zero_point));
     }
 }
 
