@@ -1,13 +1,13 @@
 // C[batch, M, N] = epilogue(A[batch, M, K] B[batch, K, N]) on Hopper (sm_90a): a persistent, warp-specialised GEMM with TMA and wgmma.
 //
-// Mapping. A CTA computes TILE_M x TILE_N tiles of C. At most RESIDENT CTAs are launched for each SM (without SPLIT); each cluster starts at
+// Mapping. A CTA computes TILE_M x TILE_N tiles of C. At most as many CTAs are launched as the GPU has SMs (without SPLIT); each cluster starts at
 // the tile of its index and strides by the number of clusters, in the order of Schedule, which keeps the operands of concurrent tiles in L2.
 //   warpgroup 0    the producer: one thread issues TMA loads of A and B into a ring of STAGES stages in shared memory (load_tiles).
 //   the others     CONSUMERS consumer warpgroups: wgmma from shared memory into f32 or s32 accumulators in registers, then the epilogue and
 //                  the store (multiply_tiles). ALTERNATE 0 is the cooperative schedule: a consumer has TILE_M / CONSUMERS rows of every tile.
 //                  ALTERNATE 1 is the ping-pong schedule: two consumers take alternate tiles, and one's epilogue overlaps the other's main loop.
-// The producer does not wait at the end of a tile: it loads the next tile's stages while the consumers store this one. With several consumers of a
-// CTA that has an SM for itself, setmaxnreg moves registers from the producer to them.
+// The producer does not wait at the end of a tile: it loads the next tile's stages while the consumers store this one. With several consumers,
+// setmaxnreg moves registers from the producer to them.
 //
 // Pipeline. A stage holds 128 bytes of K (64 elements of 16 bits) of TILE_M rows of A and TILE_N rows of B, in TMA's 128-byte swizzle, and has two
 // mbarriers: `full` completes when TMA has written the bytes of the stage, `empty` when all consumers that read it have released it, in every CTA
@@ -28,7 +28,7 @@
 //                     STORE_TMA_TRANSPOSED: (M, N, batches), box (128 bytes, min(128 bytes of columns, columns of a CTA), 1)
 //                tile K is the number of elements in 128 bytes; a CTA has TILE_N columns, or max(8, TILE_N / SPLIT). Bases and strides are multiples
 //                of 16 bytes.
-//   grid         1-D. SPLIT 1: min(RESIDENT * SMs / cluster size, clusters of tiles) * cluster size; otherwise tiles * SPLIT.
+//   grid         1-D. SPLIT 1: min(SMs / cluster size, clusters of tiles) * cluster size; otherwise tiles * SPLIT.
 //   cluster      CLUSTER_M * CLUSTER_N, or SPLIT
 //   block        128 * (1 + CONSUMERS) threads
 //   shared       1,024 (alignment) + STAGES * (TILE_M + TILE_N) * 128 + (STORE_DIRECT ? 0 : CONSUMERS * 16,384) + 16 * (STAGES + 1) bytes
@@ -94,7 +94,7 @@ __device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap 
     }
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads, RESIDENT)
+extern "C" __global__ void __launch_bounds__(kThreads, 1)
     gemm_sm90(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap c,
               const __grid_constant__ GemmParams p) {
     Shared s = shared_layout();
@@ -106,14 +106,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, RESIDENT)
     start_block(s);
 
     constexpr int kBlocks = kCluster * SPLIT;
-    constexpr bool kMoves = CONSUMERS > 1 && RESIDENT == 1;
     int first = blockIdx.x / kBlocks, step = gridDim.x / kBlocks, warpgroup = warpgroup_index();
     if (warpgroup == 0) {
-        if constexpr (kMoves) registers_lower<CONSUMERS == 2 ? 40 : 32>();
+        if constexpr (CONSUMERS > 1) registers_lower<CONSUMERS == 2 ? 40 : 32>();
         if (threadIdx.x == 0) load_tiles(s, a, b, p, first, step);
         if constexpr (SPLIT > 1) cluster_meet();   // matches the consumers' cluster barrier in add_partial_sums
     } else {
-        if constexpr (kMoves) registers_raise<CONSUMERS == 2 ? 232 : 160>();
+        if constexpr (CONSUMERS > 1) registers_raise<CONSUMERS == 2 ? 232 : 160>();
         multiply_tiles(s, c, p, warpgroup - 1, first, step);
     }
     finish_block();

@@ -24,7 +24,6 @@
 //   PROMOTE                    0, or the number of stages after which wgmma's sums are added to f32 registers. FP8 wgmma accumulates with some 14
 //                              bits of mantissa (DeepSeek-V3 technical report, arXiv:2412.19437, section 3.3.2).
 //   PACKED_A                   1: a stage of A is 64 rows of K of TILE_M 4-bit weights and one row of their scales (gemm_w4_sm90.cu)
-//   RESIDENT                   CTAs that an SM holds at the same time
 //   OPERANDS_APART             1: the kernel lays out A and B in shared memory itself, and stages have no bytes here (conv_window_sm90.cu)
 #pragma once
 #include "wgmma.cuh"
@@ -46,9 +45,6 @@
 #endif
 #ifndef PACKED_A
 #define PACKED_A 0
-#endif
-#ifndef RESIDENT
-#define RESIDENT 1
 #endif
 #ifndef OPERANDS_APART
 #define OPERANDS_APART 0

@@ -152,21 +152,6 @@ fn facts(tools: &Path, cubin: &[u8], name: &str) -> ([u64; 3], HashSet<String>) 
     (numbers, words)
 }
 
-#[test]
-fn two_blocks_of_narrow_tiles_share_a_multiprocessor() {
-    let Some(tools) = common::nvrtc() else { return };
-    let mut seen = 0;
-    for (i, (line, source)) in kernels().iter().enumerate().filter(|(_, k)| k.1.options.contains("RESIDENT 2")) {
-        let value = |name: &str| source.options.split(name).nth(1).and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
-        let threads = 128 * (1 + value("CONSUMERS ").unwrap());
-        let cubin = compile::compile(source, &Facts::H200.architecture()).unwrap_or_else(|e| panic!("{line}: {e}"));
-        let ([registers, local, stack], _) = facts(tools, &cubin, &format!("narrow-{i}"));
-        assert!(2 * threads * registers <= 65_536 && local + stack == 0, "{registers} registers, {local} + {stack} bytes: {line}");
-        seen += 1;
-    }
-    assert!(seen >= 2, "{seen}");
-}
-
 /// Kernels by file, each variant once, in the order of lines.
 fn kernels() -> Vec<(String, Arc<Source>)> {
     let mut known = HashSet::new();

@@ -721,9 +721,6 @@ fn tile_options(emit: &mut Emitter, types: [&str; 3], r: &Request, choice: &Choi
     ] {
         emit.option(name, value);
     }
-    if shape.resident(r) > 1 {
-        emit.option("RESIDENT", shape.resident(r));
-    }
 }
 
 /// Sets grid, threads, cluster and shared memory of a launch of a kernel over `tile_sm90.cuh`.
@@ -731,9 +728,9 @@ fn launch_shape(launch: &mut Launch, r: &Request, choice: &Choice, target: &Cuda
     let shape = choice.shape;
     let [down, across] = clusters(r, choice);
     let count = down * across * r.batch;
-    let (size, slots) = (shape.cluster[0] * shape.cluster[1], i64::from(target.facts.multiprocessors) * shape.resident(r));
+    let (size, units) = (shape.cluster[0] * shape.cluster[1], i64::from(target.facts.multiprocessors));
     let chunks = if choice.store == Store::Direct { 0 } else { shape.consumers * 16_384 };
-    launch.grid = [if shape.split > 1 { count * shape.split } else { count.min(slots / size) * size } as u32, 1, 1];
+    launch.grid = [if shape.split > 1 { count * shape.split } else { count.min(units / size) * size } as u32, 1, 1];
     launch.block = 128 * (1 + shape.consumers as u32);
     launch.cluster = (size * shape.split) as u32;
     launch.shared = (1024 + choice.stages * (shape.m + shape.n) * 128 + chunks + 16 * (choice.stages + 1)) as u32;

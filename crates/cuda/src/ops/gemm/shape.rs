@@ -161,11 +161,6 @@ impl Request {
 }
 
 impl Shape {
-    /// CTAs that an SM holds at the same time (`RESIDENT` of `tile_sm90.cuh`): narrow tiles need few registers, unless A passes through them.
-    pub(crate) fn resident(&self, r: &Request) -> i64 {
-        if self.n < 64 && !(r.bytes == 4 && r.a_mn) { 2 } else { 1 }
-    }
-
     /// Cycles of a stage by `mma.sync`: multiply-adds, or reads from shared memory, where every warp loads its own fragments.
     fn synchronous(&self) -> f64 {
         let products = (self.m * self.n * 32) as f64 / MMA_SYNC;
@@ -244,10 +239,12 @@ fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
         return None;
     }
     let chunks = if store == Store::Direct { 0 } else { consumers * 16_384 };
-    // The system reserves 1 KiB per CTA.
-    let each = (i64::from(facts.shared_memory) + 1024) / shape.resident(r) - 1024;
-    let room = each - 1024 - chunks - 256;
-    let stages = (room / ((m + n) * 128)).min(if r.is_narrow() { 16 } else { 8 });
+    let room = i64::from(facts.shared_memory) - 1024 - chunks - 256;
+    let mut stages = (room / ((m + n) * 128)).min(if r.is_narrow() { 16 } else { 8 });
+    if r.is_narrow() {
+        // At most 100 KiB, so that two CTAs fit the shared memory of an SM.
+        stages = stages.min((100 << 10) / ((m + n) * 128));
+    }
     let partial = split > 1 && m * n * 4 > stages * (m + n) * 128;
     (stages >= 2 && !partial).then(|| Choice { shape, stages, store, seconds: seconds(shape, store, r, k_stages, facts) })
 }
@@ -275,7 +272,8 @@ fn seconds(shape: Shape, store: Store, r: &Request, k_stages: i64, facts: &Facts
     let start = START + if size > 1 { CLUSTER } else { 0.0 };
     let cycles = waves * ceil(k_stages, split) as f64 * stage + (waves - 1.0) * again + tail * (1.0 + exposed * (waves - 1.0)) + start;
     let moved = (r.batch * (r.m / r.taps + r.n) * r.k * r.bytes + r.batch * r.m * r.n * r.result_bytes) as f64;
-    let last = if shape.resident(r) > 1 { 0.0 } else { LAST };
+    // Few rows have two CTAs per SM.
+    let last = if r.is_narrow() { 0.0 } else { LAST };
     let bandwidth = bandwidth(facts) * BANDWIDTH / few((clusters * size * split) as f64 / units as f64, last);
     let clock = f64::from(facts.clock) * 1e3 * CLOCK;
     // A smooth maximum of compute and memory time.

@@ -65,21 +65,6 @@ fn few_rows_are_the_columns_of_narrow_tiles_that_divide_k_only_where_blocks_are_
 }
 
 #[test]
-fn narrow_tiles_leave_room_for_a_second_block_of_the_multiprocessor() {
-    for (n, rows) in [(4096, 1), (4096, 16), (11008, 8), (14336, 32), (100_000, 17)] {
-        for result_bytes in [2, 4] {
-            let r = Request { swapped: true, result_bytes, ..request(n, rows, 4096) };
-            for c in candidates(&r, &Facts::H200) {
-                let chunks = if c.store == Store::Direct { 0 } else { c.shape.consumers * 16_384 };
-                let each = 2048 + c.stages * ((c.shape.m + c.shape.n) * 128 + 16) + chunks + 16;
-                assert_eq!(c.shape.resident(&r), 2, "{c:?}");
-                assert!(2 * each <= i64::from(Facts::H200.shared_memory) + 1024, "{c:?}");
-            }
-        }
-    }
-}
-
-#[test]
 fn every_choice_fits_shared_memory_and_the_rules_of_the_kernel() {
     for (m, n, k) in [
         (1, 8, 8),
