@@ -32,6 +32,32 @@ pub(crate) fn padding(columns: usize, lanes: usize) -> f64 {
 }
 
 impl How {
+    /// An algorithm, its multiply-adds of a core a cycle, and the cores that share the work.
+    pub fn new(algorithm: impl Into<String>, rate: f64, cores: usize) -> How {
+        How { algorithm: algorithm.into(), rate, padding: 1.0, cores, ..How::default() }
+    }
+
+    /// The same with what stays in registers, and its bytes.
+    pub fn registers(self, what: impl Into<String>, bytes: usize) -> How {
+        How { registers: (what.into(), bytes), ..self }
+    }
+
+    /// The same with a block of this many bytes.
+    pub fn block(mut self, what: impl Into<String>, bytes: usize) -> How {
+        self.blocks.push((what.into(), bytes));
+        self
+    }
+
+    /// The same with multiply-adds beyond those of the problem.
+    pub fn padding(self, padding: f64) -> How {
+        How { padding, ..self }
+    }
+
+    /// The same with copies.
+    pub fn copies(self, copies: usize) -> How {
+        How { copies, ..self }
+    }
+
     /// The decision about a problem.
     pub fn decision(self, problem: &Problem) -> Decision {
         let How { algorithm, registers, blocks, rate, padding, copies, cores } = self;

@@ -2,7 +2,7 @@
 
 use super::code;
 use super::extent::{Read, Written};
-use super::multiversion::{Body, Simd};
+use super::multiversion::{Simd, multiversion};
 use oxidnn_jit::kernels::bytes::{Args, ByteDots};
 use oxidnn_jit::{Entry, Isa};
 use oxidnn_spec::Error;
@@ -35,24 +35,12 @@ fn number(signed: bool, byte: u8) -> i32 {
     if signed { i32::from(byte.cast_signed()) } else { i32::from(byte) }
 }
 
-/// The sum of bytes, wrapping.
-pub fn sum(simd: Simd, signed: bool, bytes: &[u8]) -> i32 {
-    simd.run(Sum { signed, bytes })
-}
-
-struct Sum<'a> {
-    signed: bool,
-    bytes: &'a [u8],
-}
-
-impl Body for Sum<'_> {
-    type Out = i32;
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) -> i32 {
-        match self.signed {
-            true => self.bytes.iter().fold(0i32, |sum, x| sum.wrapping_add(i32::from(x.cast_signed()))),
-            false => self.bytes.iter().fold(0i32, |sum, x| sum.wrapping_add(i32::from(*x))),
+multiversion! {
+    /// The sum of bytes, wrapping.
+    pub fn sum(signed: bool, bytes: &[u8]) -> i32 {
+        match signed {
+            true => bytes.iter().fold(0i32, |sum, x| sum.wrapping_add(i32::from(x.cast_signed()))),
+            false => bytes.iter().fold(0i32, |sum, x| sum.wrapping_add(i32::from(*x))),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Bulk conversion between elements of any type in memory and f32: rounded to nearest even, integers saturated.
 
-use super::multiversion::{Body, Simd};
+use super::multiversion::{Body, Simd, multiversion};
 use oxidnn_expr::convert;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::DataType;
@@ -10,13 +10,9 @@ use std::cell::Cell;
 const SMALL_BUFFER_BYTES: usize = 128;
 const LARGE_BUFFER_BYTES: usize = 2048;
 
-struct Fill<'a>(f32, &'a mut [f32]);
-
-impl Body for Fill<'_> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        self.1.fill(self.0);
+multiversion! {
+    fn fill(value: f32, out: &mut [f32]) {
+        out.fill(value);
     }
 }
 
@@ -40,14 +36,10 @@ impl Body for FromF32<'_> {
     }
 }
 
-/// Converts bf16: elements are the upper halves of f32.
-struct Widen<'a>(&'a [Cell<u8>], &'a mut [f32]);
-
-impl Body for Widen<'_> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        for (out, [low, high]) in self.1.iter_mut().zip(self.0.as_chunks::<2>().0) {
+multiversion! {
+    /// Converts bf16: elements are the upper halves of f32.
+    fn widen(bytes: &[Cell<u8>], out: &mut [f32]) {
+        for (out, [low, high]) in out.iter_mut().zip(bytes.as_chunks::<2>().0) {
             *out = f32::from_bits(u32::from_le_bytes([0, 0, low.get(), high.get()]));
         }
     }
@@ -91,12 +83,12 @@ impl Elements<'_> {
         let Elements { buf, dtype, at, stride } = self;
         match (dtype, stride) {
             (DataType::F32, 1) => buf.read(at, out),
-            (DataType::Bf16, 1) => simd.run(Widen(&buf.cells()[at * 2..(at + out.len()) * 2], out)),
+            (DataType::Bf16, 1) => widen(simd, &buf.cells()[at * 2..(at + out.len()) * 2], out),
             (_, 0) => {
                 let mut one = [0.0; 1];
                 let one = &mut one[..out.len().min(1)];
                 Elements { stride: 1, ..self }.read(simd, one);
-                one.iter().for_each(|one| simd.run(Fill(*one, out)));
+                one.iter().for_each(|one| fill(simd, *one, &mut *out));
             }
             (DataType::F32, _) => {
                 for (i, o) in out.iter_mut().enumerate() {

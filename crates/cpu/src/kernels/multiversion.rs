@@ -1,7 +1,8 @@
 //! The one place that enters code compiled for a wider instruction set than the crate's.
 //!
 //! A kernel is a [`Body`]: ordinary Rust, generic over the number of lanes, marked `#[inline(always)]`. [`Simd::run`] inlines it into a
-//! function with the wanted `#[target_feature]`s, and the compiler's vectoriser does the rest.
+//! function with the wanted `#[target_feature]`s, and the compiler's vectoriser does the rest. Where the code does not depend on the lanes,
+//! `multiversion!` makes such functions of a function.
 
 use crate::target::Isa;
 
@@ -63,3 +64,38 @@ impl Simd {
         }
     }
 }
+
+/// Makes a function with a [`Simd`] as a further, first argument, compiled for each instruction set.
+macro_rules! multiversion {
+    ($(#[$meta:meta])* $vis:vis fn $name:ident $(<$t:ident: $bound:ident>)? ($($arg:ident: $ty:ty),*) $(-> $out:ty)? $body:block) => {
+        $(#[$meta])*
+        $vis fn $name $(<$t: $bound>)? (simd: $crate::kernels::multiversion::Simd, $($arg: $ty),*) $(-> $out)? {
+            // A body of its own for each: closures in it that all shared would be compiled for the baseline.
+            #[inline(always)]
+            fn body<const W: usize $(, $t: $bound)?>($($arg: $ty),*) $(-> $out)? $body
+
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma")]
+            fn avx512 $(<$t: $bound>)? ($($arg: $ty),*) $(-> $out)? {
+                body::<16 $(, $t)?>($($arg),*)
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma")]
+            fn avx2 $(<$t: $bound>)? ($($arg: $ty),*) $(-> $out)? {
+                body::<8 $(, $t)?>($($arg),*)
+            }
+
+            match simd.isa() {
+                // SAFETY: a `Simd` of AVX-512 exists only where the processor has the features named.
+                #[cfg(target_arch = "x86_64")]
+                $crate::target::Isa::Avx512 => unsafe { avx512($($arg),*) },
+                // SAFETY: a `Simd` of AVX2 exists only where the processor has AVX2 and FMA.
+                #[cfg(target_arch = "x86_64")]
+                $crate::target::Isa::Avx2 => unsafe { avx2($($arg),*) },
+                _ => body::<4 $(, $t)?>($($arg),*),
+            }
+        }
+    };
+}
+pub(crate) use multiversion;

@@ -74,17 +74,11 @@ fn check(problem: &Problem) -> Result<(), Skip> {
 impl Kernel for Doubles {
     fn decision(&self, problem: &Problem) -> Decision {
         let columns = self.shape.columns.min(COLUMNS);
-        let blocks = vec![("a K block of both operands, packed, and a block of sums".into(), SCRATCH * size_of::<f64>())];
-        How {
-            algorithm: "sums of products in f64, operands packed element by element".into(),
-            registers: ("12 rows of two vectors of f64".into(), 12 * 16 * size_of::<f64>()),
-            blocks,
-            rate: MULTIPLY_ADDS_PER_CYCLE,
-            padding: decision::padding(columns, 16),
-            copies: 0,
-            cores: self.workers,
-        }
-        .decision(problem)
+        How::new("sums of products in f64, operands packed element by element", MULTIPLY_ADDS_PER_CYCLE, self.workers)
+            .registers("12 rows of two vectors of f64", 12 * 16 * size_of::<f64>())
+            .block("a K block of both operands, packed, and a block of sums", SCRATCH * size_of::<f64>())
+            .padding(decision::padding(columns, 16))
+            .decision(problem)
     }
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {

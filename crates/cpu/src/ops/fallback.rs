@@ -47,18 +47,10 @@ impl reference::Args for Arguments<'_> {
 
 impl Kernel for Reference {
     fn decision(&self, problem: &Problem) -> Decision {
-        let blocks = vec![("nothing: every element is looked up where it lies".into(), problem.bytes())];
-        let registers = ("a sum in double precision".into(), size_of::<f64>());
-        How {
-            algorithm: "the definition, element by element".into(),
-            registers,
-            blocks,
-            rate: MULTIPLY_ADDS_PER_CYCLE,
-            padding: 1.0,
-            cores: 1,
-            copies: 0,
-        }
-        .decision(problem)
+        How::new("the definition, element by element", MULTIPLY_ADDS_PER_CYCLE, 1)
+            .registers("a sum in double precision", size_of::<f64>())
+            .block("nothing: every element is looked up where it lies", problem.bytes())
+            .decision(problem)
     }
 
     fn run(&self, _: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {

@@ -2,7 +2,7 @@
 
 use super::{Matrix, bytes, contiguous, parameters, tensor};
 use crate::kernels::lanes::fold;
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::{Body, Simd, multiversion};
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
@@ -102,7 +102,7 @@ impl LayerNorm {
                     means.inspect(|m| m.set(row, stats[0]));
                     variances.inspect(|v| v.set(row, stats[1]));
                 }
-                simd.run(Apply { x, scale, shift, mean: stats[0], inverse: 1.0 / (stats[1] + self.epsilon).sqrt() });
+                apply(simd, x, scale, shift, stats[0], 1.0 / (stats[1] + self.epsilon).sqrt());
             }
             matrix.write(dst, &rows, tile);
         });
@@ -173,20 +173,9 @@ impl Body for Statistics<'_> {
     }
 }
 
-/// `x = (x - mean) * inverse * scale + shift`.
-struct Apply<'a> {
-    x: &'a mut [f32],
-    scale: &'a [f32],
-    shift: &'a [f32],
-    mean: f32,
-    inverse: f32,
-}
-
-impl Body for Apply<'_> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Apply { x, scale, shift, mean, inverse } = self;
+multiversion! {
+    /// `x = (x - mean) * inverse * scale + shift`.
+    fn apply(x: &mut [f32], scale: &[f32], shift: &[f32], mean: f32, inverse: f32) {
         for ((x, scale), shift) in x.iter_mut().zip(scale).zip(shift) {
             *x = (*x - mean) * inverse * scale + shift;
         }

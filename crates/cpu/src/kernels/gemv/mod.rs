@@ -255,15 +255,9 @@ impl Product {
     pub fn how(&self) -> How {
         let Request { isa, weights, rows, .. } = self.request;
         let (lanes, depth) = (isa.width().lanes(), 1 + usize::from(self.decode.pairs));
-        How {
-            algorithm: "a walk along the weights where they lie, decoded in registers".into(),
-            registers: (format!("sums of {rows} rows"), rows * self.vectors.max(1) * lanes * 4),
-            blocks: vec![(format!("{rows} rows of the other operand, which all weights meet"), rows * weights.k * 4 / depth)],
-            rate: Core::host().rate(lanes, depth),
-            padding: 1.0,
-            copies: 0,
-            cores: self.request.workers,
-        }
+        How::new("a walk along the weights where they lie, decoded in registers", Core::host().rate(lanes, depth), self.request.workers)
+            .registers(format!("sums of {rows} rows"), rows * self.vectors.max(1) * lanes * 4)
+            .block(format!("{rows} rows of the other operand, which all weights meet"), rows * weights.k * 4 / depth)
     }
 
     /// Whether a source of the kernels' type without quantisation, contiguous along K, needs no rearrangement.

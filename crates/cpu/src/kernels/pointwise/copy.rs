@@ -2,7 +2,7 @@
 
 use super::pipeline::zero;
 use super::{CHUNK, Chunk, GRAIN, Nest, Place, Tile, split};
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::{Simd, multiversion};
 use crate::kernels::scratch::Scratch;
 use crate::kernels::transpose::{Matrix, Squares};
 use crate::row::{Generated, Kernel};
@@ -266,9 +266,9 @@ fn elements<T: Element>(simd: Simd, to: Buf, from: Buf, chunk: &Chunk<'_>) {
             from.read(at + r * outer, row);
         }
     } else if outer == 1 && chunk.rows > 1 {
-        simd.run(Transpose { from, at, stride: inner, block, run: chunk.run });
+        transpose(simd, from, at, inner, block, chunk.run);
     } else if inner == 2 {
-        simd.run(Alternate { from, at, outer, block, run: chunk.run });
+        alternate(simd, from, at, outer, block, chunk.run);
     } else {
         for (r, row) in block.chunks_exact_mut(chunk.run).enumerate() {
             for (j, b) in row.iter_mut().enumerate() {
@@ -306,60 +306,38 @@ fn rows<const N: usize>(to: Buf, from: Buf, [rows, n]: [usize; 2], [dst, src]: [
     }
 }
 
-/// Fills the rows of `block`, of `run` elements, with every second element: row `r` from `at + r * outer` on.
-struct Alternate<'a, T> {
-    from: Buf<'a>,
-    at: usize,
-    outer: usize,
-    block: &'a mut [T],
-    run: usize,
-}
-
-impl<T: Element> Body for Alternate<'_, T> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        match self.run {
-            16.. => self.pieces::<16, 31>(),
-            8.. => self.pieces::<8, 15>(),
-            4.. => self.pieces::<4, 7>(),
-            _ => self.pieces::<1, 1>(),
+multiversion! {
+    /// Fills the rows of `block`, of `run` elements, with every second element: row `r` from `at + r * outer` on.
+    fn alternate<T: Element>(from: Buf<'_>, at: usize, outer: usize, block: &mut [T], run: usize) {
+        for (r, row) in block.chunks_exact_mut(run).enumerate() {
+            let at = at + r * outer;
+            match run {
+                16.. => pieces::<T, 16, 31>(from, at, row),
+                8.. => pieces::<T, 8, 15>(from, at, row),
+                4.. => pieces::<T, 4, 7>(from, at, row),
+                _ => pieces::<T, 1, 1>(from, at, row),
+            }
         }
     }
 }
 
-impl<T: Element> Alternate<'_, T> {
-    /// Copies pieces of `N` elements (`M` with those between); the last piece of a row overlaps the one before.
-    #[inline(always)]
-    fn pieces<const N: usize, const M: usize>(self) {
-        for (r, row) in self.block.chunks_exact_mut(self.run).enumerate() {
-            for i in (0..self.run).step_by(N).map(|i| i.min(self.run - N)) {
-                let mut all = [T::zeroed(); M];
-                self.from.read(self.at + r * self.outer + 2 * i, &mut all);
-                let met: [T; N] = std::array::from_fn(|k| all[2 * k]);
-                row[i..i + N].copy_from_slice(&met);
-            }
-        }
+/// Copies every second element in pieces of `N` (`M` with those between); the last piece overlaps the one before.
+#[inline(always)]
+fn pieces<T: Element, const N: usize, const M: usize>(from: Buf<'_>, at: usize, row: &mut [T]) {
+    let run = row.len();
+    for i in (0..run).step_by(N).map(|i| i.min(run - N)) {
+        let mut all = [T::zeroed(); M];
+        from.read(at + 2 * i, &mut all);
+        row[i..i + N].copy_from_slice(&std::array::from_fn::<T, N, _>(|k| all[2 * k]));
     }
 }
 
 /// Elements along each side of a square that is transposed in registers.
 const SQUARE: usize = 8;
 
-/// Fills the rows of `block`, of `run` elements, from columns that are contiguous in memory: column `j` begins at `at + j * stride`.
-struct Transpose<'a, T> {
-    from: Buf<'a>,
-    at: usize,
-    stride: usize,
-    block: &'a mut [T],
-    run: usize,
-}
-
-impl<T: Element> Body for Transpose<'_, T> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Transpose { from, at, stride, block, run } = self;
+multiversion! {
+    /// Fills the rows of `block`, of `run` elements, from columns that are contiguous in memory: column `j` begins at `at + j * stride`.
+    fn transpose<T: Element>(from: Buf<'_>, at: usize, stride: usize, block: &mut [T], run: usize) {
         let rows = block.len() / run;
         let (whole_rows, whole_run) = (rows / SQUARE * SQUARE, run / SQUARE * SQUARE);
         for j in (0..whole_run).step_by(SQUARE) {

@@ -1,7 +1,7 @@
 //! Folds: many elements are reduced to one for each kept position.
 
 use super::CHUNK;
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::{Body, Simd, multiversion};
 
 /// How two numbers are combined.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -99,14 +99,6 @@ impl Body for Rows<'_> {
     }
 }
 
-/// Folds each column of `x`.
-struct Columns<'a> {
-    op: FoldOp,
-    x: &'a mut [f32],
-    run: usize,
-    totals: &'a mut Totals,
-}
-
 #[inline(always)]
 fn down(x: &mut [f32], run: usize, f: impl Fn(f32, f32) -> f32) {
     let (first, rest) = x.split_at_mut(run);
@@ -117,11 +109,14 @@ fn down(x: &mut [f32], run: usize, f: impl Fn(f32, f32) -> f32) {
     }
 }
 
-impl Body for Columns<'_> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Columns { op, x, run, totals } = self;
+/// Folds the rows of `x`, each of `run` elements, into one total each.
+pub(super) fn rows(simd: Simd, op: FoldOp, x: &[f32], run: usize, totals: &mut Totals) {
+    simd.run(Rows { op, x, run, totals });
+}
+
+multiversion! {
+    /// Folds the columns of `x`, in rows of `run` elements, into one total each; overwrites `x`.
+    pub(super) fn columns(op: FoldOp, x: &mut [f32], run: usize, totals: &mut Totals) {
         match op {
             FoldOp::Sum => down(x, run, |a, b| a + b),
             FoldOp::Mul => down(x, run, |a, b| a * b),
@@ -132,14 +127,4 @@ impl Body for Columns<'_> {
             *total = op.apply(*total, f64::from(*v));
         }
     }
-}
-
-/// Folds the rows of `x`, each of `run` elements, into one total each.
-pub(super) fn rows(simd: Simd, op: FoldOp, x: &[f32], run: usize, totals: &mut Totals) {
-    simd.run(Rows { op, x, run, totals });
-}
-
-/// Folds the columns of `x`, in rows of `run` elements, into one total each; overwrites `x`.
-pub(super) fn columns(simd: Simd, op: FoldOp, x: &mut [f32], run: usize, totals: &mut Totals) {
-    simd.run(Columns { op, x, run, totals });
 }

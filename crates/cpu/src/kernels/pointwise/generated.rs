@@ -420,16 +420,10 @@ impl Generated for Program {
 
     fn decision(&self, problem: &Problem) -> Decision {
         let operands = self.pipeline.groups.iter().map(|group| group.operands.len()).max().unwrap_or(0);
-        let how = How {
-            algorithm: format!("a program over elements, in {} passes", self.groups.len()),
-            registers: ("a vector of every operand".into(), operands * VECTOR),
-            blocks: vec![("lines of all operands, which pass by once".into(), operands * VECTOR)],
-            rate: (VECTOR / size_of::<f32>()) as f64,
-            padding: 1.0,
-            copies: 0,
-            cores: 1,
-        };
-        how.decision(problem)
+        How::new(format!("a program over elements, in {} passes", self.groups.len()), (VECTOR / size_of::<f32>()) as f64, 1)
+            .registers("a vector of every operand", operands * VECTOR)
+            .block("lines of all operands, which pass by once", operands * VECTOR)
+            .decision(problem)
     }
 
     fn run(&self, code: &Codes, simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {

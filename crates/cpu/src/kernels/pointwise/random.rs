@@ -3,7 +3,7 @@
 
 use super::program::{Drop, Round};
 use super::{CHUNK, Chunk, Kind, Memory, OPERANDS};
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::{Simd, multiversion};
 use oxidnn_expr::philox;
 use oxidnn_spec::DataType;
 
@@ -15,19 +15,9 @@ fn whole(memory: &Memory<'_>) -> i64 {
     }
 }
 
-/// The random numbers of elements, from a seed and an offset.
-struct Draw<'a> {
-    elements: &'a [u64],
-    seed: i64,
-    offset: i64,
-    numbers: &'a mut [u32],
-}
-
-impl Body for Draw<'_> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Draw { elements, seed, offset, numbers } = self;
+multiversion! {
+    /// The random numbers of elements, from a seed and an offset.
+    fn draw(elements: &[u64], seed: i64, offset: i64, numbers: &mut [u32]) {
         let pairs = numbers.iter_mut().zip(elements);
         if offset == 0 {
             pairs.for_each(|(number, element)| *number = philox::at_without_offset(*element, seed));
@@ -37,40 +27,20 @@ impl Body for Draw<'_> {
     }
 }
 
-/// Drops elements of a chunk and divides the others.
-struct Keep<'a> {
-    numbers: &'a [u32],
-    threshold: u32,
-    divisor: f64,
-    x: &'a mut [f32],
-    kept: &'a mut [f32],
-}
-
-impl Body for Keep<'_> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        for ((x, kept), number) in self.x.iter_mut().zip(self.kept).zip(self.numbers) {
-            let keep = *number > self.threshold;
-            *x = if keep { (f64::from(*x) / self.divisor) as f32 } else { 0.0 };
+multiversion! {
+    /// Drops elements of a chunk and divides the others.
+    fn keep(numbers: &[u32], threshold: u32, divisor: f64, x: &mut [f32], kept: &mut [f32]) {
+        for ((x, kept), number) in x.iter_mut().zip(kept).zip(numbers) {
+            let keep = *number > threshold;
+            *x = if keep { (f64::from(*x) / divisor) as f32 } else { 0.0 };
             *kept = f32::from(u8::from(keep));
         }
     }
 }
 
-/// Stochastic rounding of f32 to a type with fewer digits: random bits are added below the last digit before the rest is cut off.
-struct Fill<'a> {
-    elements: &'a [u64],
-    seed: u32,
-    dtype: DataType,
-    x: &'a mut [f32],
-}
-
-impl Body for Fill<'_> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Fill { elements, seed, dtype, x } = self;
+multiversion! {
+    /// Stochastic rounding of f32 to a type with fewer digits: random bits are added below the last digit before the rest is cut off.
+    fn round_all(elements: &[u64], seed: u32, dtype: DataType, x: &mut [f32]) {
         let mut numbers = [0u32; CHUNK];
         let numbers = &mut numbers[..x.len()];
         numbers.iter_mut().zip(elements).for_each(|(number, element)| *number = philox::at(*element, i64::from(seed), 0));
@@ -104,14 +74,14 @@ pub(super) fn drop_out(simd: Simd, drop: &Drop, memory: &[Memory<'_>; OPERANDS],
     let p: f32 = memory[drop.probability].buf.get(0);
     let (seed, offset) = (whole(&memory[drop.seed]), drop.offset.map_or(0, |o| whole(&memory[o])));
     let (elements, mut numbers, n) = (elements(chunk, drop.of), [0; CHUNK], chunk.positions());
-    simd.run(Draw { elements: &elements[..n], seed, offset, numbers: &mut numbers[..n] });
+    draw(simd, &elements[..n], seed, offset, &mut numbers[..n]);
     let (threshold, divisor) = (philox::dropout_threshold(p), 1.0 - f64::from(p));
-    simd.run(Keep { numbers: &numbers[..n], threshold, divisor, x: &mut x[..n], kept: &mut kept[..n] });
+    keep(simd, &numbers[..n], threshold, divisor, &mut x[..n], &mut kept[..n]);
 }
 
 /// Rounds the elements of `x` to a type stochastically.
 pub(super) fn round(simd: Simd, round: &Round, memory: &[Memory<'_>; OPERANDS], chunk: &Chunk<'_>, x: &mut [f32; CHUNK]) {
     let seed = whole(&memory[round.seed]) as u32;
     let (elements, n) = (elements(chunk, round.of), chunk.positions());
-    simd.run(Fill { elements: &elements[..n], seed, dtype: round.dtype, x: &mut x[..n] });
+    round_all(simd, &elements[..n], seed, round.dtype, &mut x[..n]);
 }

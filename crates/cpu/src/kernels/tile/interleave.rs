@@ -4,7 +4,7 @@
 //! unsafe code: it calls code for the instruction sets of a [`Simd`], and loads and stores vectors at places that it has checked.
 
 use super::pack::{Form, Plain, Size};
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::{Simd, multiversion};
 #[cfg(target_arch = "x86_64")]
 use crate::target::Isa;
 
@@ -57,7 +57,7 @@ pub(super) fn panels(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         (Isa::Avx2, 4) if form.size == 1 && form.width.is_multiple_of(8) => unsafe { x86::bytes8(&job) },
-        (_, 1) => simd.run(Rows { bytes: from.bytes, job: &job, to }),
+        (_, 1) => copy_rows(simd, from.bytes, &job, to),
         _ => by_number(from.bytes, &job, to),
     }
 }
@@ -75,19 +75,10 @@ const MAX_CACHED_MATRIX_BYTES: usize = 2 << 20;
 /// Bytes that are moved at a time.
 const CHUNK: usize = 64;
 
-/// Lines that are parts of rows, without interleaving.
-struct Rows<'a> {
-    bytes: &'a [u8],
-    job: &'a Job,
-    to: &'a mut [u8],
-}
-
-impl Body for Rows<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Rows { bytes, job: Job { row, depth, columns, form, panel, .. }, to } = self;
+multiversion! {
+    /// Lines that are parts of rows, without interleaving.
+    fn copy_rows(bytes: &[u8], job: &Job, to: &mut [u8]) {
+        let Job { row, depth, columns, form, panel, .. } = job;
         let (len, line) = (columns * form.size, form.line());
         for step in 0..*depth {
             if step + PREFETCH_ROWS < *depth {

@@ -6,7 +6,7 @@
 //! already. Squares are taken along K, so that few streams are read at a time and rows at power-of-two strides do not conflict in L1.
 
 use super::{interleave, square};
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::{Simd, multiversion};
 use std::ops::Range;
 
 #[cfg(test)]
@@ -122,7 +122,7 @@ fn halves(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
             let words = &mut words[..count * lines];
             let bytes = &column[(done * 4).min(column.len())..];
             square::transpose(simd, &square::Words { bytes, step: from.column, lines: there, count }, words.as_flattened_mut(), lines);
-            simd.run(Split { words, lines, to: &mut to[2 * done * form.line() + first * 2..], line: form.line() });
+            split(simd, words, lines, &mut to[2 * done * form.line() + first * 2..], form.line());
         }
     }
     if size.depth > 2 * pairs {
@@ -131,34 +131,20 @@ fn halves(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
     }
 }
 
-/// Writes the low halves of rows of words to one line and the high halves to the next.
-struct Split<'a> {
-    words: &'a [[u8; 4]],
-    /// Words of a row, [`MAX_CHUNK_LINES`] or 8.
-    lines: usize,
-    to: &'a mut [u8],
-    /// Bytes from one line to the next.
-    line: usize,
-}
-
-impl Body for Split<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        if self.lines == MAX_CHUNK_LINES { self.split::<MAX_CHUNK_LINES>() } else { self.split::<8>() }
+multiversion! {
+    /// Writes the low halves of rows of [`MAX_CHUNK_LINES`] or 8 words to one line and the high halves to the next, `line` bytes later.
+    fn split(words: &[[u8; 4]], lines: usize, to: &mut [u8], line: usize) {
+        if lines == MAX_CHUNK_LINES { split_rows::<MAX_CHUNK_LINES>(words, to, line) } else { split_rows::<8>(words, to, line) }
     }
 }
 
-impl Split<'_> {
-    #[inline(always)]
-    fn split<const N: usize>(self) {
-        for (i, row) in self.words.as_chunks::<N>().0.iter().enumerate() {
-            let words = row.map(u32::from_le_bytes);
-            for (half, shift) in [0, 16].into_iter().enumerate() {
-                let halves: [[u8; 2]; N] = words.map(|word| ((word >> shift) as u16).to_le_bytes());
-                self.to[(2 * i + half) * self.line..][..2 * N].copy_from_slice(halves.as_flattened());
-            }
+#[inline(always)]
+fn split_rows<const N: usize>(words: &[[u8; 4]], to: &mut [u8], line: usize) {
+    for (i, row) in words.as_chunks::<N>().0.iter().enumerate() {
+        let words = row.map(u32::from_le_bytes);
+        for (half, shift) in [0, 16].into_iter().enumerate() {
+            let halves: [[u8; 2]; N] = words.map(|word| ((word >> shift) as u16).to_le_bytes());
+            to[(2 * i + half) * line..][..2 * N].copy_from_slice(halves.as_flattened());
         }
     }
 }

@@ -14,7 +14,7 @@
 //! panels and rows are twice as long, and offsets in them are doubled.
 
 use super::{Call, Line, List, MOST_ROWS, Product, Spec, Stride, Strip, Tile};
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::{Simd, multiversion};
 use crate::kernels::scratch::Part;
 use oxidnn_jit::Isa;
 use oxidnn_jit::kernels::dot::HEAD;
@@ -124,18 +124,13 @@ pub fn words(spec: Spec) -> Spec {
 
 /// Whether the elements of panels have seven bits.
 pub fn fits(simd: Simd, panels: Buf) -> bool {
-    simd.run(Largest(panels)) <= MAX_7BIT_WEIGHT
+    largest(simd, panels) <= MAX_7BIT_WEIGHT
 }
 
-struct Largest<'a>(Buf<'a>);
-
-impl Body for Largest<'_> {
-    type Out = u8;
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) -> u8 {
+multiversion! {
+    fn largest(bytes: Buf<'_>) -> u8 {
         // Adding `MAX_7BIT_WEIGHT` maps elements from `-MAX_7BIT_WEIGHT` to `MAX_7BIT_WEIGHT` to those from 0 to twice as much.
-        let largest = self.0.cells().iter().fold(0, |largest, byte| byte.get().wrapping_add(MAX_7BIT_WEIGHT).max(largest));
+        let largest = bytes.cells().iter().fold(0, |largest, byte| byte.get().wrapping_add(MAX_7BIT_WEIGHT).max(largest));
         largest.saturating_sub(MAX_7BIT_WEIGHT)
     }
 }
@@ -151,23 +146,14 @@ const fn row_len(steps: usize) -> usize {
 /// If `to` does not have twice the bytes of `from`.
 pub fn panels(simd: Simd, from: Buf, line: usize, to: &mut [f32]) {
     assert_eq!(size_of_val(to), 2 * from.len(), "numbers for the bytes of panels");
-    simd.run(Lines { from, line, to: bytemuck::cast_slice_mut(to) });
+    widen_lines(simd, from, line, bytemuck::cast_slice_mut(to));
 }
 
-struct Lines<'a> {
-    from: Buf<'a>,
-    line: usize,
-    to: &'a mut [i16],
-}
-
-impl Body for Lines<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        for (index, line) in self.to.chunks_exact_mut(self.line).enumerate() {
-            let from = self.from.part(index * self.line, self.line);
-            let (even, odd) = line.split_at_mut(self.line / 2);
+multiversion! {
+    fn widen_lines(from: Buf<'_>, line: usize, to: &mut [i16]) {
+        for (index, to) in to.chunks_exact_mut(line).enumerate() {
+            let from = from.part(index * line, line);
+            let (even, odd) = to.split_at_mut(line / 2);
             let (even, odd) = (even.as_chunks_mut::<{ CHUNK / 2 }>().0, odd.as_chunks_mut::<{ CHUNK / 2 }>().0);
             for (chunk, (even, odd)) in even.iter_mut().zip(odd).enumerate() {
                 let mut words = [0_i16; CHUNK / 2];
@@ -203,7 +189,7 @@ impl<'a> Sources<'a> {
             for (from, at, to) in [(source, start, first), (padding, start.saturating_sub(second), last)] {
                 let at = (at * 2).min(from.len());
                 let from = from.part(at, (from.len() - at).min(to.len() * 2));
-                simd.run(Row { from, flip, to: bytemuck::cast_slice_mut(to) });
+                widen_row(simd, from, flip, bytemuck::cast_slice_mut(to));
             }
         });
         Sources { from, to }
@@ -220,21 +206,6 @@ impl<'a> Sources<'a> {
         let [source, padding] = self.from.map(|m| address.wrapping_sub(m.as_ptr().addr()));
         let bytes = if source < self.from[0].len() { source } else { padding.wrapping_add(2 * Sources::len([self.from[0].len(), 0])) };
         self.to.as_ptr().addr().wrapping_add(bytes.wrapping_mul(2))
-    }
-}
-
-struct Row<'a> {
-    from: Buf<'a>,
-    flip: u8,
-    to: &'a mut [i16],
-}
-
-impl Body for Row<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        widen(self.from, self.flip, self.to);
     }
 }
 
@@ -287,7 +258,7 @@ impl Wide {
                     let (first, tap) = (to.as_ptr().addr(), call.steps * 4);
                     piece.list(&mut list, &call, len * 4, |at, _| first + at / count * tap + at % count * len * 4);
                     used += to.len();
-                    simd.run(Rows { piece, call: &call, partial: before.partial.into(), flip: self.flip(), to });
+                    widen_rows(simd, piece, &call, before.partial.into(), self.flip(), to);
                 }
                 done += piece.tiles;
             }
@@ -340,20 +311,8 @@ impl Piece<'_> {
     }
 }
 
-struct Rows<'a> {
-    piece: Piece<'a>,
-    call: &'a Call<'a>,
-    partial: usize,
-    flip: u8,
-    to: &'a mut [f32],
-}
-
-impl Body for Rows<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Rows { piece, call, partial, flip, to } = self;
+multiversion! {
+    fn widen_rows(piece: Piece<'_>, call: &Call<'_>, partial: usize, flip: u8, to: &mut [f32]) {
         // A step of four bytes is two words of scratch, each of two 16-bit elements.
         let words = call.steps * 2;
         let whole = words - if partial > 0 { 4 } else { 0 };
@@ -370,7 +329,8 @@ impl Body for Rows<'_> {
                     end += 1;
                 }
                 let bytes = (end - tap) * words - (words - whole) + partial;
-                widen(bytes_at([call.a, call.zeros], address(tap).wrapping_add(before), bytes), flip, &mut to[tap * words..end * words]);
+                let from = bytes_at([call.a, call.zeros], address(tap).wrapping_add(before), bytes);
+                widen(from, flip, &mut to[tap * words..end * words]);
                 tap = end;
             }
         }
@@ -387,7 +347,7 @@ fn bytes_at(memory: [Buf; 2], address: usize, len: usize) -> Buf {
 
 /// Widens a row; a partial last step is zero-padded.
 #[inline(always)]
-fn widen(from: Buf, flip: u8, to: &mut [i16]) {
+fn widen(from: Buf<'_>, flip: u8, to: &mut [i16]) {
     let (chunks, to) = to.split_at_mut(from.len() / CHUNK * CHUNK);
     for (i, to) in chunks.as_chunks_mut::<CHUNK>().0.iter_mut().enumerate() {
         let mut bytes = [0; CHUNK];
@@ -402,5 +362,11 @@ fn widen(from: Buf, flip: u8, to: &mut [i16]) {
             some => from.read(at, &mut step[..some]),
         }
         *to = STEP_ORDER.map(|j| i16::from(step[j] ^ flip));
+    }
+}
+
+multiversion! {
+    fn widen_row(from: Buf<'_>, flip: u8, to: &mut [i16]) {
+        widen(from, flip, to);
     }
 }

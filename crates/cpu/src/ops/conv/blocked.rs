@@ -196,19 +196,12 @@ impl Generated for Blocked {
     fn decision(&self, problem: &Problem) -> Decision {
         let (lanes, tall) = (self.lanes(), tallest(self.isa, Product::F32, 1));
         let (panel, pixel) = (self.depth * lanes * lanes * NUMBER, self.depth * lanes * NUMBER);
-        let how = How {
-            algorithm: "product of pixels and weights, channels in blocks where they lie".into(),
-            registers: (format!("sums of {tall} pixels by {lanes} channels"), tall * lanes * NUMBER),
-            blocks: vec![
-                (format!("the weights of {lanes} channels, which all pixels of a task meet"), panel),
-                (format!("{} pixels of all source channels, which all weights meet", self.each), self.each * pixel),
-            ],
-            rate: Core::host().rate(lanes, 1),
-            padding: padding(self.channels, lanes),
-            copies: 0,
-            cores: self.workers,
-        };
-        how.decision(problem)
+        How::new("product of pixels and weights, channels in blocks where they lie", Core::host().rate(lanes, 1), self.workers)
+            .registers(format!("sums of {tall} pixels by {lanes} channels"), tall * lanes * NUMBER)
+            .block(format!("the weights of {lanes} channels, which all pixels of a task meet"), panel)
+            .block(format!("{} pixels of all source channels, which all weights meet", self.each), self.each * pixel)
+            .padding(padding(self.channels, lanes))
+            .decision(problem)
     }
 
     fn build(&self) -> Result<Tiles, Error> {

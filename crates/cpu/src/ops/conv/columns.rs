@@ -83,6 +83,7 @@ type Tiles = Vec<[Option<Tile>; 2]>;
 /// # Errors
 /// Problems that the row does not take.
 pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    super::dense(problem)?;
     let s = Setup::of(&problem.op)?;
     let pixels = s.result.1.dims()[2..].iter().fold(4i64, |bytes, n| bytes.wrapping_mul(*n));
     if pixels % L1_ALIAS_BYTES == 0 && [s.sizes.ic, s.sizes.oc].iter().any(|channels| *channels > MAX_ALIASED_CHANNELS) {
@@ -250,21 +251,13 @@ impl Generated for Columns {
 
     fn decision(&self, problem: &Problem) -> Decision {
         let (lanes, panel, depth, tall) = (self.isa.width().lanes(), self.panel * 4, self.depth, self.tall(self.panel));
-        let blocks = vec![
-            (format!("{tall} channels of weights of depth {depth}"), tall * depth * 4),
-            (format!("a panel of {} pixels of depth {depth}, which all channels meet", self.panel), panel * depth),
-            (format!("nc = {} of {} panels", self.each, self.panels()), self.each * panel * depth),
-        ];
-        let how = How {
-            algorithm: "product of weights and pixels, both where they lie".into(),
-            registers: (format!("sums of {tall} channels by {} pixels", self.panel), tall * panel),
-            blocks,
-            rate: Core::host().rate(lanes, 1),
-            padding: padding(self.pixels, lanes),
-            copies: 0,
-            cores: self.workers,
-        };
-        how.decision(problem)
+        How::new("product of weights and pixels, both where they lie", Core::host().rate(lanes, 1), self.workers)
+            .registers(format!("sums of {tall} channels by {} pixels", self.panel), tall * panel)
+            .block(format!("{tall} channels of weights of depth {depth}"), tall * depth * 4)
+            .block(format!("a panel of {} pixels of depth {depth}, which all channels meet", self.panel), panel * depth)
+            .block(format!("nc = {} of {} panels", self.each, self.panels()), self.each * panel * depth)
+            .padding(padding(self.pixels, lanes))
+            .decision(problem)
     }
 
     fn build(&self) -> Result<Tiles, Error> {

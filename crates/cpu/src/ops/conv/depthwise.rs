@@ -107,7 +107,7 @@ pub(crate) fn is_depthwise(problem: &Problem) -> bool {
 ///
 /// # Errors
 /// Problems that the row does not take.
-pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let s = Setup::of(&problem.op)?;
     let (weights, sizes) = (s.weights.dims(), s.sizes);
     if weights.len() == s.source.1.dims().len() || sizes.oc != 1 || sizes.ic != 1 {
@@ -117,6 +117,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
         return Err(Skip::Shape("a window of more than 256 elements"));
     }
     let tag = weights_tag(weights.len(), target.isa.lanes(), [1, 1], (s.result_channel, 1));
+    let mut problem = problem.clone();
     resolve_data(&mut problem, &tag)?;
     problem.resolve();
     support::dense(&problem)?;
@@ -161,19 +162,13 @@ impl Kernel for Depthwise {
         let taps: i64 = self.kernel.iter().product();
         let rows = self.scratch.workers / self.workers.max(1) * 4;
         let lanes = CpuTarget::host().isa.lanes();
-        let how = How {
-            algorithm: "a row of results at a time, channels in lanes, in portable code".into(),
-            registers: (format!("{lanes} lanes of a sum"), lanes * 4),
-            blocks: vec![
-                (format!("weights of {taps} taps of {} channels", self.channels), self.scratch.shared * 4),
-                ("source rows under the window, and sums".into(), rows),
-            ],
-            rate: Core::host().rate(lanes, 1) / PORTABLE,
-            padding: padding(self.channels, lanes),
-            copies: self.scratch.shared * 4,
-            cores: self.workers,
-        };
-        how.decision(problem)
+        How::new("a row of results at a time, channels in lanes, in portable code", Core::host().rate(lanes, 1) / PORTABLE, self.workers)
+            .registers(format!("{lanes} lanes of a sum"), lanes * 4)
+            .block(format!("weights of {taps} taps of {} channels", self.channels), self.scratch.shared * 4)
+            .block("source rows under the window, and sums", rows)
+            .padding(padding(self.channels, lanes))
+            .copies(self.scratch.shared * 4)
+            .decision(problem)
     }
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {

@@ -82,7 +82,8 @@ type Tiles = Vec<[Option<Tile>; 2]>;
 ///
 /// # Errors
 /// Problems that the row does not take.
-pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    super::dense(problem)?;
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx();
     let s = Setup::of(&problem.op)?;
     let product = tiles::product(&s)?;
@@ -95,6 +96,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
         return Err(Skip::Shape("many results of an image, or taps"));
     }
     let tag = tiles::weights_tag(&s, isa, product);
+    let mut problem = problem.clone();
     window::resolve_data(&mut problem, &tag)?;
     problem.resolve();
     support::dense(&problem)?;
@@ -251,19 +253,16 @@ impl Generated for Edges {
     fn decision(&self, problem: &Problem) -> Decision {
         let lanes = self.isa.width().lanes();
         let rows = self.stretches.iter().map(|s| s.rows).max().unwrap_or(0);
-        let how = How {
-            algorithm: "product of windows and weights, stretch by stretch of lines whose results meet the same taps".into(),
-            registers: (format!("sums of a tile of {rows} rows by {} columns", self.width), rows * self.width * 4),
-            blocks: vec![
-                (format!("sums of {} results of {} panels", self.sums / self.width / self.each, self.each), self.sums * 4),
-                (format!("a panel of {} columns", self.width), self.panel),
-            ],
-            rate: Core::host().rate(lanes, self.product.depth()),
-            padding: padding(self.channels, lanes),
-            copies: 0,
-            cores: self.workers,
-        };
-        how.decision(problem)
+        How::new(
+            "product of windows and weights, stretch by stretch of lines whose results meet the same taps",
+            Core::host().rate(lanes, self.product.depth()),
+            self.workers,
+        )
+        .registers(format!("sums of a tile of {rows} rows by {} columns", self.width), rows * self.width * 4)
+        .block(format!("sums of {} results of {} panels", self.sums / self.width / self.each, self.each), self.sums * 4)
+        .block(format!("a panel of {} columns", self.width), self.panel)
+        .padding(padding(self.channels, lanes))
+        .decision(problem)
     }
 
     fn build(&self) -> Result<Tiles, Error> {

@@ -55,19 +55,17 @@ impl Kernel for Window {
     fn decision(&self, problem: &Problem) -> Decision {
         let lanes = CpuTarget::host().isa.lanes();
         let copy = (self.scratch.workers / self.workers.max(1)).saturating_sub(self.sums) * 4;
-        let how = How {
-            algorithm: "products of copied boxes of pixels and panels of weights, in portable code".into(),
-            registers: (format!("sums of {} columns", self.width), self.width * 4),
-            blocks: vec![
-                (format!("a box of pixels of {} of {} source channels", self.depth_each, self.depth), copy),
-                (format!("sums of a box, {} of {} channels", self.channels_each, self.channels), self.sums * 4),
-            ],
-            rate: Core::host().rate(lanes, 1) / PORTABLE,
-            padding: padding(self.channels, self.width),
-            copies: self.scratch.shared * 4,
-            cores: self.workers,
-        };
-        how.decision(problem)
+        How::new(
+            "products of copied boxes of pixels and panels of weights, in portable code",
+            Core::host().rate(lanes, 1) / PORTABLE,
+            self.workers,
+        )
+        .registers(format!("sums of {} columns", self.width), self.width * 4)
+        .block(format!("a box of pixels of {} of {} source channels", self.depth_each, self.depth), copy)
+        .block(format!("sums of a box, {} of {} channels", self.channels_each, self.channels), self.sums * 4)
+        .padding(padding(self.channels, self.width))
+        .copies(self.scratch.shared * 4)
+        .decision(problem)
     }
 
     fn table_bytes(&self) -> usize {

@@ -1,4 +1,15 @@
 //! Rows of convolution and deconvolution. Forward deconvolution is the gradient of a convolution with respect to its source.
+//!
+//! | files | what they are for |
+//! |---|---|
+//! | `geometry`, `window` | what all rows share: phases and taps of a window; the operands of a problem, and `packed:portable`, which `execute` runs |
+//! | `tiles`, `order`, `pixels` | `packed:jit` and `packed:amx`: passes and blocks; which results a tile takes; address lists and the run. AMX adds `padded` (a copy whose rows have one stride) and `filled` (one with zero points as padding) |
+//! | `joint`, `packed`, `compensation` | their special passes: strided gradients of few channels; weights packed at execution; sums of integers corrected |
+//! | `columns`, `blocked`, `few`, `sampled` | 1x1 windows in place: NCHW, blocks of channels, few result channels, strides |
+//! | `edges`, `scattered`, `winograd` | small images; few result channels; a quarter of the multiplications |
+//! | `depthwise`, `scaled` | groups of one or a few channels: `direct:portable`, in `depthwise::jit` `direct:jit`, its gradients of weights; 1x1 |
+//! | `weights`, `flat` | gradients of weights: `packed:portable`, in `weights::tiled` `bwd_weights`; of 1x1 windows as an inner product |
+//! | `fused` | a depthwise post-op behind 1x1 |
 
 mod blocked;
 mod columns;
@@ -37,22 +48,22 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("scaled:jit", scaled::plan),
     Impl::new("direct:jit", direct),
     Impl::new("rounded:amx", rounded).for_some_shapes(),
-    Impl::new("winograd:jit", winograd).for_some_shapes(),
-    Impl::new("packed:amx", amx),
+    Impl::new("winograd:jit", winograd::plan).for_some_shapes(),
+    Impl::new("packed:amx", tiles::plan_amx),
     Impl::new("few_channels:jit", few::plan).for_some_shapes(),
     Impl::new("blocked1x1:jit", blocked::plan).for_some_shapes(),
-    Impl::new("nchw1x1:jit", nchw1x1),
+    Impl::new("nchw1x1:jit", columns::plan),
     Impl::new("unit_stride:jit", sampled::plan),
-    Impl::new("scattered:jit", scattered).for_some_shapes(),
-    Impl::new("edges:jit", edges).for_some_shapes(),
-    Impl::new("packed:jit", packed),
+    Impl::new("scattered:jit", scattered::plan).for_some_shapes(),
+    Impl::new("edges:jit", edges::plan).for_some_shapes(),
+    Impl::new("packed:jit", tiles::plan),
     Impl::new("repeated:jit", repeated),
-    Impl::new("bwd_weights:amx", bwd_weights_amx),
-    Impl::new("flat:jit", flat),
+    Impl::new("bwd_weights:amx", weights::tiled::plan_amx),
+    Impl::new("flat:jit", flat::plan),
     Impl::new("bwd_weights:jit", bwd_weights),
     Impl::new("staged:jit", staged),
     Impl::new("passes:jit", passes::generated),
-    Impl::new("direct:portable", direct_portable),
+    Impl::new("direct:portable", depthwise::plan),
     Impl::new("packed:portable", packed_portable),
     Impl::new("passes:portable", passes::portable),
     Impl::new("doubles:portable", doubles::plan),
@@ -61,7 +72,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 
 /// f32 products rounded to bf16 on AMX, if the `fpmath` mode allows it.
 fn rounded(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    rounded::plan(problem, target, &[amx, amx_to_copy, bwd_weights_amx])
+    rounded::plan(problem, target, &[tiles::plan_amx, amx_to_copy, weights::tiled::plan_amx])
 }
 
 /// AMX with a copy of the result, for sources of open layout, which then get the layout that the row prefers.
@@ -69,63 +80,28 @@ fn amx_to_copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
     if !window::Setup::of(&problem.op)?.source.1.layout.is_any() {
         return Err(Skip::Layout("of the source: given".into()));
     }
-    staged::plan(problem, target, &[amx], &[&[]])
+    staged::plan(problem, target, &[tiles::plan_amx], &[&[]])
 }
 
 /// The rows that [`staged`] plans over copies of operands.
-const GENERATED: &[Choose<CpuTarget>] = &[direct, winograd, amx, nchw1x1, sampled::plan, edges, packed, bwd_weights_amx, bwd_weights];
+const GENERATED: &[Choose<CpuTarget>] = &[
+    direct,
+    winograd::plan,
+    tiles::plan_amx,
+    columns::plan,
+    sampled::plan,
+    edges::plan,
+    tiles::plan,
+    weights::tiled::plan_amx,
+    bwd_weights,
+];
 
 /// Depthwise, and groups of few channels.
 fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match problem.op.prop() {
-        Some(Prop::BackwardWeights) => depthwise::gradient::plan(problem.clone(), target),
-        _ => depthwise::jit::plan(problem.clone(), target),
+        Some(Prop::BackwardWeights) => depthwise::gradient::plan(problem, target),
+        _ => depthwise::jit::plan(problem, target),
     }
-}
-
-fn winograd(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    winograd::plan(problem.clone(), target)
-}
-
-/// On AMX tiles, channels last.
-fn amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    dense(problem)?;
-    tiles::plan_amx(problem.clone(), target)
-}
-
-/// Windows of one pixel, NCHW in place.
-fn nchw1x1(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    dense(problem)?;
-    columns::plan(problem, target)
-}
-
-/// Few result channels, NCHW.
-fn scattered(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    dense(problem)?;
-    scattered::plan(problem, target)
-}
-
-/// Small images, channels last.
-fn edges(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    dense(problem)?;
-    edges::plan(problem.clone(), target)
-}
-
-/// Vector microkernels, channels last.
-fn packed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    dense(problem)?;
-    tiles::plan(problem.clone(), target)
-}
-
-/// Gradients of weights on AMX.
-fn bwd_weights_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    dense(problem)?;
-    weights::tiled::plan_amx(problem.clone(), target)
-}
-
-/// Gradients of 1x1 weights.
-fn flat(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    flat::plan(problem, target)
 }
 
 /// Gradients of weights on vector microkernels.
@@ -136,7 +112,7 @@ fn bwd_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
     if grouped && sampled::met(problem).is_some() {
         return Err(Skip::Shape("groups whose windows of one pixel skip pixels: those that are met are copied for all groups at once"));
     }
-    weights::tiled::plan(problem.clone(), target)
+    weights::tiled::plan(problem, target)
 }
 
 /// Gradients of weights of groups with one channel in one operand and several in the other.
@@ -176,14 +152,10 @@ fn of_all(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> 
     })
 }
 
-fn direct_portable(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    depthwise::plan(problem.clone(), target)
-}
-
 fn packed_portable(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match problem.op.prop() {
-        Some(Prop::BackwardWeights) => weights::plan(problem.clone(), target),
-        _ => window::plan(problem.clone(), target),
+        Some(Prop::BackwardWeights) => weights::plan(problem, target),
+        _ => window::plan(problem, target),
     }
 }
 

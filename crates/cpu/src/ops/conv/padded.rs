@@ -8,7 +8,7 @@
 use super::geometry::Line;
 use super::tiles::Place;
 use crate::kernels::amx;
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::{Simd, multiversion};
 use oxidnn_jit::kernels::tiles::ROWS;
 use oxidnn_runtime::{Buf, Element, Executor};
 use std::ops::{BitAnd, BitOr, Shl, Shr};
@@ -291,7 +291,7 @@ impl Padded {
         if (self.bytes, from.step) == (self.pixel, self.pixel) {
             row.copy::<u8>(begin, &from.memory, from.first, count * self.pixel);
         } else {
-            simd.run(CopyPixels { from, to: Pixels { memory: row, first: begin, step: self.pixel }, bytes: self.bytes, count });
+            copy_pixels(simd, from, Pixels { memory: row, first: begin, step: self.pixel }, self.bytes, count);
         }
         row.part(end, self.row() - end).fill(padding);
     }
@@ -309,20 +309,9 @@ pub(super) struct Images<'a> {
     pub(super) padding: u8,
 }
 
-/// Copies the bytes of pixels, with zeros behind them.
-struct CopyPixels<'a> {
-    from: Pixels<'a>,
-    to: Pixels<'a>,
-    bytes: usize,
-    count: usize,
-}
-
-impl Body for CopyPixels<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let CopyPixels { from, to, bytes, count } = self;
+multiversion! {
+    /// Copies the bytes of pixels, with zeros behind them.
+    fn copy_pixels(from: Pixels<'_>, to: Pixels<'_>, bytes: usize, count: usize) {
         let dense = from.step == bytes;
         let done = match bytes {
             3 if dense && to.step == 4 => copy_threes::<u32>(&from, &to, count, (0xff_ffff, 8)),

@@ -4,7 +4,7 @@
 //! With strides of 2, three of four pixels are not read, while a row that transposes its source or reads it in place would fetch and
 //! transpose them all. The gathered pixels stay in the caches for the row that takes them.
 
-use super::{nchw1x1, of_all, packed};
+use super::{columns, of_all, tiles};
 use crate::CpuTarget;
 use crate::ops::staged::{self, Copied};
 use crate::ops::support;
@@ -26,7 +26,8 @@ const MIN_LINE_PIXELS: i64 = 5;
 /// Problems that the row does not take.
 pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let (dense, met) = dense(problem)?;
-    let inner = nchw1x1(&dense, target).or_else(|_| packed(&dense, target)).or_else(|_| of_all(&dense, target, &[packed]))?;
+    let inner =
+        columns::plan(&dense, target).or_else(|_| tiles::plan(&dense, target)).or_else(|_| of_all(&dense, target, &[tiles::plan]))?;
     let mut problem = problem.clone();
     support::adopt(&mut problem, inner.problem(), &[Arg::SRC]);
     let tensor = inner.problem().op.tensor(Arg::SRC).ok_or(Skip::Op("without a source"))?;

@@ -63,6 +63,7 @@ struct Scattered {
 /// # Errors
 /// Problems that the row does not take.
 pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    super::dense(problem)?;
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let s = Setup::of(&problem.op)?;
     let operands = [s.source.1, s.weights, s.result.1];

@@ -206,7 +206,8 @@ pub(super) struct Place {
 ///
 /// # Errors
 /// Problems that the row does not take.
-pub(crate) fn plan(problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    super::dense(problem)?;
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     plan_on(problem, target, jit.without_amx())
 }
@@ -215,7 +216,8 @@ pub(crate) fn plan(problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>
 ///
 /// # Errors
 /// Problems that the row does not take.
-pub(crate) fn plan_amx(problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    super::dense(problem)?;
     let jit = amx::isa(target.jit)?;
     let s = Setup::of(&problem.op)?;
     let product = product(&s)?;
@@ -249,10 +251,11 @@ fn met(s: &Setup<'_>) -> [i64; 2] {
     }
 }
 
-fn plan_on(mut problem: Problem, target: &CpuTarget, jit: Isa) -> Result<Box<dyn Plan>, Skip> {
+fn plan_on(problem: &Problem, target: &CpuTarget, jit: Isa) -> Result<Box<dyn Plan>, Skip> {
     let s = Setup::of(&problem.op)?;
     let product = product(&s)?;
     let tag = weights_tag(&s, jit, product);
+    let mut problem = problem.clone();
     window::resolve_data(&mut problem, &tag)?;
     problem.resolve();
     support::dense(&problem)?;

@@ -122,7 +122,8 @@ struct Weights {
 ///
 /// # Errors
 /// Problems that the row does not take.
-pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let mut problem = problem.clone();
     resolve(&mut problem, target)?;
     problem.resolve();
     support::dense(&problem)?;
@@ -218,19 +219,12 @@ impl Weights {
 impl Kernel for Weights {
     fn decision(&self, problem: &Problem) -> Decision {
         let lanes = CpuTarget::host().isa.lanes();
-        let how = How {
-            algorithm: "products of copied boxes of two images, in portable code".into(),
-            registers: (format!("sums of {} columns", self.width), self.width * 4),
-            blocks: vec![
-                (format!("gradients of {} by {} channels at all taps", self.x_each, self.y_each), self.sums * 4),
-                (format!("a box of {:?} pixels", self.each), self.copy * 4),
-            ],
-            rate: Core::host().rate(lanes, 1) / PORTABLE,
-            padding: padding(self.y_channels, self.width),
-            copies: 0,
-            cores: self.workers,
-        };
-        how.decision(problem)
+        How::new("products of copied boxes of two images, in portable code", Core::host().rate(lanes, 1) / PORTABLE, self.workers)
+            .registers(format!("sums of {} columns", self.width), self.width * 4)
+            .block(format!("gradients of {} by {} channels at all taps", self.x_each, self.y_each), self.sums * 4)
+            .block(format!("a box of {:?} pixels", self.each), self.copy * 4)
+            .padding(padding(self.y_channels, self.width))
+            .decision(problem)
     }
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {

@@ -137,7 +137,8 @@ pub(super) struct Panels {
 ///
 /// # Errors
 /// Problems that the row does not take.
-pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let mut problem = problem.clone();
     resolve(&mut problem, target)?;
     problem.resolve();
     support::dense(&problem)?;

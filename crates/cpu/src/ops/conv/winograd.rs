@@ -130,8 +130,9 @@ impl ScratchLens {
 ///
 /// # Errors
 /// Problems that the row does not take.
-pub(super) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    let mut problem = problem.clone();
     let alg = match &mut problem.op {
         Op::Conv(conv) if conv.alg != ConvAlg::Direct => std::mem::replace(&mut conv.alg, ConvAlg::Winograd),
         _ => return Err(Skip::Op("the direct algorithm")),
@@ -315,21 +316,15 @@ impl Winograd {
             Way::Tiles(_) => "weights",
             Way::Channels { .. } => "source tiles",
         };
-        How {
-            algorithm: "Winograd's F(4x4, 3x3)".into(),
-            registers: (
+        How::new("Winograd's F(4x4, 3x3)", Core::host().rate(self.lanes, 1), self.workers)
+            .registers(
                 format!("sums of tiles by {} columns at a position", self.panel),
                 self.panel * 4 * tallest(self.isa, self.panel / self.lanes),
-            ),
-            blocks: vec![
-                (format!("{shared} at {POSITIONS} positions, which all workers read"), scratch[0]),
-                ("what a worker transforms and multiplies at a time".into(), scratch[1]),
-            ],
-            rate: Core::host().rate(self.lanes, 1),
-            padding: padding(self.channels, self.lanes) * 3.0 / 8.0,
-            copies: scratch[0],
-            cores: self.workers,
-        }
+            )
+            .block(format!("{shared} at {POSITIONS} positions, which all workers read"), scratch[0])
+            .block("what a worker transforms and multiplies at a time", scratch[1])
+            .padding(padding(self.channels, self.lanes) * 3.0 / 8.0)
+            .copies(scratch[0])
     }
 
     /// Elements of scratch for the results of a tile.

@@ -82,16 +82,14 @@ impl Generated for Dots {
     type Code = ByteProduct;
 
     fn decision(&self, problem: &Problem) -> Decision {
-        let how = How {
-            algorithm: "a dot product for each element, of lines where they lie".into(),
-            registers: ("sums of a line".into(), 4 * 64),
-            blocks: vec![("the row or column that all lines meet".into(), self.depth.max(ByteProduct::arranged(self.isa, self.depth)))],
-            rate: Core::host().rate(8, 2),
-            padding: 1.0,
-            copies: 0,
-            cores: self.workers.min(self.lines.div_ceil(LINES)),
-        };
-        how.decision(problem)
+        How::new(
+            "a dot product for each element, of lines where they lie",
+            Core::host().rate(8, 2),
+            self.workers.min(self.lines.div_ceil(LINES)),
+        )
+        .registers("sums of a line", 4 * 64)
+        .block("the row or column that all lines meet", self.depth.max(ByteProduct::arranged(self.isa, self.depth)))
+        .decision(problem)
     }
 
     fn build(&self) -> Result<ByteProduct, Error> {

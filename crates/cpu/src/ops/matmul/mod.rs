@@ -1,4 +1,12 @@
 //! Rows of matrix multiplication.
+//!
+//! | files | what they are for |
+//! |---|---|
+//! | `tiled`, `place`, `zero_points` | products on generated microkernels, which inner product shares: plan and run; operands as strided matrices; corrections of integer sums |
+//! | `jit` | the rows on these: `packed:jit`, `packed:amx`, `small:jit` (few weights), `few:jit` (few rows) |
+//! | `gemv`, `few`, `dots` | weights read once, in place: few rows and compressed weights; few columns, of either operand; bytes by one row or column |
+//! | `merged` | batches that share their weights as one product |
+//! | `packed`, `sparse` | `packed:portable`; CSR, COO and bit masks |
 
 pub(super) mod dots;
 pub(super) mod few;

@@ -8,7 +8,7 @@
 
 use super::tiled::Tiled;
 use crate::kernels::broadcast::{Broadcast, varying};
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::{Body, Simd, multiversion};
 use crate::kernels::nest::Block;
 use crate::kernels::scratch::lend;
 use oxidnn_runtime::{Buf, Ctx};
@@ -92,7 +92,7 @@ impl<'t> Terms<'t> {
             }
             if outer.by_column {
                 let rows = &bytes[tiled.starts(unit)[0] + first * tiled.places[0].row..];
-                simd.run(RowSums { rows, step: tiled.places[0].row, depth: sizes.depth, signed, sums: &mut sums[..own] });
+                row_sums(simd, rows, tiled.places[0].row, sizes.depth, signed, &mut sums[..own]);
                 for (sum, zero_point) in sums[..own].iter_mut().zip(&zero_points) {
                     *sum = sum.wrapping_sub(zero_point.wrapping_mul(sizes.depth as i32)).wrapping_mul(factor);
                 }
@@ -134,7 +134,7 @@ impl<'t> Terms<'t> {
                 columns[1][..count].copy_from_slice(&self.column_sums[of_right + start..][..count]);
             }
             let sums = bytemuck::cast_slice_mut(&mut block.sums[start - block.columns.start..]);
-            self.simd.run(Products { rows, columns: [&columns[0][..count], &columns[1][..count]], sums, step: block.step });
+            subtract_products(self.simd, rows, [&columns[0][..count], &columns[1][..count]], sums, block.step);
         }
     }
 }
@@ -154,7 +154,7 @@ pub(super) fn column_sums(tiled: &Tiled, (simd, ctx): (Simd, &Ctx<'_>), factor: 
         let mut sums = [0i32; CHUNK];
         let to_sum = &mut sums[..count];
         if place.row == 1 {
-            simd.run(RowSums { rows: &bytes[at..], step: place.column, depth, signed: true, sums: to_sum });
+            row_sums(simd, &bytes[at..], place.column, depth, true, to_sum);
         } else {
             simd.run(Columns { bytes: &bytes[at..], row: place.row, depth, sums: to_sum });
         }
@@ -215,24 +215,12 @@ impl Columns<'_> {
     }
 }
 
-/// The sums of rows of bytes.
-struct RowSums<'b> {
-    rows: &'b [u8],
-    /// Bytes from one row to the next, and of a row.
-    step: usize,
-    depth: usize,
-    signed: bool,
-    sums: &'b mut [i32],
-}
-
-impl Body for RowSums<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        for (i, sum) in self.sums.iter_mut().enumerate() {
-            let row = &self.rows[i * self.step..][..self.depth];
-            *sum = if self.signed { row_sum(row, |byte| i32::from(byte.cast_signed())) } else { row_sum(row, i32::from) };
+multiversion! {
+    /// The sums of rows of bytes.
+    fn row_sums(rows: &[u8], step: usize, depth: usize, signed: bool, sums: &mut [i32]) {
+        for (i, sum) in sums.iter_mut().enumerate() {
+            let row = &rows[i * step..][..depth];
+            *sum = if signed { row_sum(row, |byte| i32::from(byte.cast_signed())) } else { row_sum(row, i32::from) };
         }
     }
 }
@@ -251,20 +239,10 @@ fn row_sum(row: &[u8], number: impl Fn(u8) -> i32) -> i32 {
     lanes.iter().sum::<i32>() + rest
 }
 
-/// Products of numbers by row and numbers by column, to be subtracted from rows of sums that are `step` apart.
-struct Products<'p> {
-    rows: [&'p [i32]; 2],
-    columns: [&'p [i32]; 2],
-    sums: &'p mut [i32],
-    step: usize,
-}
-
-impl Body for Products<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Products { rows, columns: [by, other], sums, step } = self;
+multiversion! {
+    /// Products of numbers by row and numbers by column, to be subtracted from rows of sums that are `step` apart.
+    fn subtract_products(rows: [&[i32]; 2], columns: [&[i32]; 2], sums: &mut [i32], step: usize) {
+        let [by, other] = columns;
         let count = rows[0].len().max(rows[1].len());
         for (i, line) in sums.chunks_mut(step).take(count).enumerate() {
             let [x, y] = rows.map(|r| r.get(i).map_or(0, |r| r.wrapping_neg()));

@@ -3,7 +3,7 @@
 use super::place::Place;
 use super::{Axis, corners, is_sparse};
 use crate::CpuTarget;
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::{Simd, multiversion};
 use crate::kernels::pointwise::{Builder, Kind, Memory, Results};
 use crate::kernels::scratch::Scratch;
 use crate::row::{Kernel, RowPlan};
@@ -82,7 +82,7 @@ impl Kernel for Points {
             for (output, taps) in self.outputs.iter().enumerate() {
                 for (i, (at, weight)) in taps.iter().enumerate() {
                     memory.read(simd, start + at, self.from.strides[1], inputs);
-                    simd.run(Add { to: &mut *sums, line: inputs, weight: *weight, first: i == 0 });
+                    add(simd, &mut *sums, inputs, *weight, i == 0);
                 }
                 made[output..].iter_mut().step_by(count).zip(&*sums).for_each(|(made, sum)| *made = *sum);
             }
@@ -92,19 +92,9 @@ impl Kernel for Points {
     }
 }
 
-/// `to += weight * line`, or `to = weight * line` for the first.
-struct Add<'a> {
-    to: &'a mut [f32],
-    line: &'a [f32],
-    weight: f32,
-    first: bool,
-}
-
-impl Body for Add<'_> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Add { to, line, weight, first } = self;
+multiversion! {
+    /// `to += weight * line`, or `to = weight * line` for the first.
+    fn add(to: &mut [f32], line: &[f32], weight: f32, first: bool) {
         match first {
             true => to.iter_mut().zip(line).for_each(|(t, x)| *t = weight * x),
             false => to.iter_mut().zip(line).for_each(|(t, x)| *t += weight * x),

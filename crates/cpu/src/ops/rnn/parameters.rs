@@ -6,7 +6,7 @@
 
 use super::backward::Backward;
 use super::forward::is_backward;
-use super::sides::{CHANNELS, Narrow, Span, Spans, Totals, Turn, pitch};
+use super::sides::{CHANNELS, Span, Spans, Turn, narrow, pitch, totals};
 use super::sizes::{LINE, Panels, Sizes};
 use super::skinny::Rows;
 use super::states::position;
@@ -298,7 +298,7 @@ impl Parameters {
             return from;
         }
         let (width, samples) = (panels.width, self.samples);
-        to.refill(ctx.executor(), self.words() * width, &|piece, to| simd.run(Narrow { from, first: piece * samples, samples, width, to }))
+        to.refill(ctx.executor(), self.words() * width, &|piece, to| narrow(simd, from, piece * samples, samples, width, to))
     }
 
     /// The gradients of biases: sums of deltas.
@@ -342,7 +342,7 @@ impl Parameters {
             let first = ((d * z.bias_gates + of) * panels.count + panel) * z.samples();
             let changed = change.map(|change| move |i: usize, line: &mut [f32; LINE]| change([d, gate, i, channel, count], line));
             let change = changed.as_ref().map(|change| change as &dyn Fn(usize, &mut [f32; LINE]));
-            let mut total = sweep.simd.run(Totals { from: sweep.panels, first, samples: z.samples(), panels, change });
+            let mut total = totals(sweep.simd, sweep.panels, first, z.samples(), panels, change);
             give(view, &[l, d, gate], channel, self.overwrite, &mut total[..count]);
         });
         if l == 0 {

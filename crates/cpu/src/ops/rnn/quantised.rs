@@ -9,7 +9,7 @@ use super::sizes::{LINE, Panels, Sizes};
 use super::skinny::{Ready, Rows, Skinny};
 use super::states::Codec;
 use super::weights::Weights;
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::{Simd, multiversion};
 use crate::kernels::tile::Product;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Buf;
@@ -126,9 +126,9 @@ impl Quantised {
                     skinny.run((&ones, 0..1), &[[0, 0]], &group, (&mut sums, line));
                 }
                 let sums = &bytemuck::cast_slice(&sums)[..line];
-                to.simd.run(Add { sums, factor: if kept { -1.0 } else { 1.0 }, totals: &mut totals });
+                add(to.simd, sums, if kept { -1.0 } else { 1.0 }, &mut totals);
             }
-            to.simd.run(Shifts { totals: &totals, shift, to: shifts });
+            shift_by(to.simd, &totals, shift, shifts);
             let (first, count) = panels.channels(panel, channels);
             for (gate, line) in factors.chunks_exact_mut(panels.width).enumerate() {
                 match by {
@@ -140,34 +140,16 @@ impl Quantised {
     }
 }
 
-/// `totals += factor * sums`.
-struct Add<'s> {
-    sums: &'s [i32],
-    factor: f64,
-    totals: &'s mut [f64],
-}
-
-impl Body for Add<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        self.totals.iter_mut().zip(self.sums).for_each(|(total, sum)| *total += self.factor * f64::from(*sum));
+multiversion! {
+    /// `totals += factor * sums`.
+    fn add(sums: &[i32], factor: f64, totals: &mut [f64]) {
+        totals.iter_mut().zip(sums).for_each(|(total, sum)| *total += factor * f64::from(*sum));
     }
 }
 
-/// Totals of columns times the shift.
-struct Shifts<'s> {
-    totals: &'s [f64],
-    shift: f64,
-    to: &'s mut [f32],
-}
-
-impl Body for Shifts<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        self.to.iter_mut().zip(self.totals).for_each(|(to, total)| *to = (total * self.shift) as f32);
+multiversion! {
+    /// Totals of columns times the shift.
+    fn shift_by(totals: &[f64], shift: f64, to: &mut [f32]) {
+        to.iter_mut().zip(totals).for_each(|(to, total)| *to = (total * shift) as f32);
     }
 }

@@ -3,7 +3,7 @@
 
 use super::sizes::{BLOCK, LINE, Panels};
 use crate::kernels::access::copy_line;
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::{Body, Simd, multiversion};
 use crate::kernels::tile::square;
 use oxidnn_expr::convert;
 use oxidnn_runtime::Buf;
@@ -99,21 +99,9 @@ impl Body for Turn<'_, '_> {
     }
 }
 
-/// Converts a panel of f32 to words of bf16 pairs: a line for two of the `samples` lines from line `first` on.
-pub(super) struct Narrow<'n> {
-    pub(super) from: Buf<'n>,
-    pub(super) first: usize,
-    pub(super) samples: usize,
-    pub(super) width: usize,
-    pub(super) to: &'n mut [f32],
-}
-
-impl Body for Narrow<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Narrow { from, first, samples, width, to } = self;
+multiversion! {
+    /// Converts a panel of f32 to words of bf16 pairs: a line for two of the `samples` lines from line `first` on.
+    pub(super) fn narrow(from: Buf<'_>, first: usize, samples: usize, width: usize, to: &mut [f32]) {
         for (pair, to) in to.chunks_exact_mut(width).enumerate() {
             for (block, to) in to.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
                 let [mut even, mut odd] = [[0.0; BLOCK]; 2];
@@ -130,21 +118,9 @@ impl Body for Narrow<'_> {
 /// Changes the line of a sample.
 pub(super) type Change<'c> = dyn Fn(usize, &mut [f32; LINE]) + 'c;
 
-/// The sums of a panel of deltas over all samples, from line `first` on. `change` (sample, line), if given, changes each line first.
-pub(super) struct Totals<'s> {
-    pub(super) from: Buf<'s>,
-    pub(super) first: usize,
-    pub(super) samples: usize,
-    pub(super) panels: Panels,
-    pub(super) change: Option<&'s Change<'s>>,
-}
-
-impl Body for Totals<'_> {
-    type Out = [f32; LINE];
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) -> [f32; LINE] {
-        let Totals { from, first, samples, panels, change } = self;
+multiversion! {
+    /// The sums of a panel of deltas over all samples, from line `first` on. `change` (sample, line), if given, changes each line first.
+    pub(super) fn totals(from: Buf<'_>, first: usize, samples: usize, panels: Panels, change: Option<&Change<'_>>) -> [f32; LINE] {
         let blocks = panels.width.min(LINE) / BLOCK;
         let mut total = [[0.0; BLOCK]; LINE / BLOCK];
         for start in (0..samples).step_by(CHUNK) {

@@ -10,7 +10,7 @@
 use super::cut::BackwardCut;
 use super::operands::{Block, Heads, Mask, Part, Roles, factor, head, row_at, splitter};
 use super::products::{Kind, Left, Products, Ready, Right, Sums};
-use super::softmax::{Changes, Weights};
+use super::softmax::{Weights, score_gradients};
 use crate::decision::How;
 use crate::kernels::access::{Axis, View};
 use crate::kernels::lanes::fold;
@@ -171,20 +171,16 @@ impl Generated for Backward {
 
     fn decision(&self, problem: &Problem) -> Decision {
         let (BackwardCut { rows, block, .. }, Space { query, result, score, .. }) = (&self.cut, self.space);
-        let how = How {
-            algorithm: "gradients of attention: scores of blocks of queries by blocks of keys are computed again".into(),
-            registers: ("sums of a tile of scores or gradients".into(), 0),
-            blocks: vec![
-                (format!("{rows} queries, their results and the gradients of both"), 2 * rows * (query + result) * 4),
-                (format!("scores of {rows} queries by {block} keys, and their gradients"), 2 * rows * score * 4),
-                (format!("panels of {block} keys and values, and their gradients"), 2 * block * (query + result) * 4),
-            ],
-            rate: self.products.rate(),
-            padding: 1.0,
-            copies: 0,
-            cores: self.workers,
-        };
-        how.decision(problem)
+        How::new(
+            "gradients of attention: scores of blocks of queries by blocks of keys are computed again",
+            self.products.rate(),
+            self.workers,
+        )
+        .registers("sums of a tile of scores or gradients", 0)
+        .block(format!("{rows} queries, their results and the gradients of both"), 2 * rows * (query + result) * 4)
+        .block(format!("scores of {rows} queries by {block} keys, and their gradients"), 2 * rows * score * 4)
+        .block(format!("panels of {block} keys and values, and their gradients"), 2 * block * (query + result) * 4)
+        .decision(problem)
     }
 
     fn build(&self) -> Result<Ready, Error> {
@@ -348,13 +344,7 @@ impl Gradients<'_> {
         });
         let sums = Sums { numbers: &mut *on.diff_scores, step: space.score, add: false };
         products.run(self.simd, &plain(&*on.changes, space.result), &by_keys(&*on.values, cut.values), cut.values, sums);
-        self.simd.run(Changes {
-            weights: &*on.weights,
-            changes: &mut *on.diff_scores,
-            step: space.score,
-            columns: keys.len(),
-            own: &on.own[rows],
-        });
+        score_gradients(self.simd, &*on.weights, &mut *on.diff_scores, space.score, keys.len(), &on.own[rows]);
         self.add(count, keys.len(), diff_queries, on);
     }
 

@@ -12,7 +12,7 @@
 //! panels, and a vector of scores takes some twenty instructions for its exponentials.
 
 use super::cut::{Cut, Groups, Place};
-use super::operands::{Add, Block, Heads, Mask, Part, Roles, factor, head, row_at, splitter};
+use super::operands::{Block, Heads, Mask, Part, Roles, add_scaled, factor, head, row_at, splitter};
 use super::products::{Kind, Left, Products, Ready, Right, Sums};
 use super::softmax::{Row, Step};
 use super::thin;
@@ -181,20 +181,12 @@ impl Generated for Forward {
         } else {
             "attention in one pass: queries by blocks of keys, an online softmax between the two products"
         };
-        let how = How {
-            algorithm: algorithm.into(),
-            registers: ("sums of a tile of scores or results".into(), 0),
-            blocks: vec![
-                (format!("{rows} queries and their results, which all keys meet"), rows * (query + result) * 4),
-                (format!("scores of {rows} queries by {block} keys"), rows * score * 4),
-                (format!("panels of {block} keys and their values"), blocks.iter().sum::<usize>() * 4),
-            ],
-            rate: self.products.rate(),
-            padding: 1.0,
-            copies: 0,
-            cores: self.workers,
-        };
-        how.decision(problem)
+        How::new(algorithm, self.products.rate(), self.workers)
+            .registers("sums of a tile of scores or results", 0)
+            .block(format!("{rows} queries and their results, which all keys meet"), rows * (query + result) * 4)
+            .block(format!("scores of {rows} queries by {block} keys"), rows * score * 4)
+            .block(format!("panels of {block} keys and their values"), blocks.iter().sum::<usize>() * 4)
+            .decision(problem)
     }
 
     fn build(&self) -> Result<Ready, Error> {
@@ -451,7 +443,7 @@ impl Attention<'_> {
                 let line = &mut line[..CHUNK.min(cut.values - start)];
                 for p in (0..cut.parts).filter(|p| state(*p).sum != 0.0) {
                     let line = &mut *line;
-                    self.simd.run(Add { to: line, factor: 1.0, from: &part(p).0[i * space.result + start..], by: factor(p) * share });
+                    add_scaled(self.simd, line, 1.0, &part(p).0[i * space.result + start..], factor(p) * share);
                 }
                 pos[3] = start as i64;
                 self.dst.write(&pos, 3, line);

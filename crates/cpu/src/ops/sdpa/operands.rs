@@ -5,7 +5,7 @@ use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::convert::Elements;
 use crate::kernels::dot::pack::{self, Source, Span};
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::{Simd, multiversion};
 use crate::kernels::tile::pack::{Form, Plain, panels};
 use oxidnn_runtime::Ctx;
 use oxidnn_spec::op::{SdpaMask, SdpaScale};
@@ -246,24 +246,14 @@ impl<'a> Mask<'a> {
             let mut pos = row_at(block.batch, row, self.queries);
             pos[3] = block.keys.start as i64;
             self.numbers.line(&pos, 3, line);
-            self.simd.run(Add { to: &mut scores[..line.len()], factor, from: line, by: 1.0 });
+            add_scaled(self.simd, &mut scores[..line.len()], factor, line, 1.0);
         }
     }
 }
 
-/// `to = to * factor + from * by`.
-pub(super) struct Add<'a> {
-    pub(super) to: &'a mut [f32],
-    pub(super) factor: f32,
-    pub(super) from: &'a [f32],
-    pub(super) by: f32,
-}
-
-impl Body for Add<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        self.to.iter_mut().zip(self.from).for_each(|(x, y)| *x = *x * self.factor + y * self.by);
+multiversion! {
+    /// `to = to * factor + from * by`.
+    pub(super) fn add_scaled(to: &mut [f32], factor: f32, from: &[f32], by: f32) {
+        to.iter_mut().zip(from).for_each(|(x, y)| *x = *x * factor + y * by);
     }
 }

@@ -6,7 +6,7 @@
 //! binary logarithm of e, so that exponentials are powers of two.
 
 use crate::kernels::lanes::fold;
-use crate::kernels::multiversion::Body;
+use crate::kernels::multiversion::{Body, multiversion};
 use crate::kernels::online::{Call, Online};
 use bytemuck::{Pod, Zeroable};
 use oxidnn_expr::functions::exp2;
@@ -75,24 +75,10 @@ impl<F: Fn(usize) -> usize> Body for Weights<'_, F> {
     }
 }
 
-/// Replaces gradients of weights by gradients of scores: `s = w (d - own)`.
-pub(super) struct Changes<'a> {
-    /// Weights and their gradients, row by row.
-    pub(super) weights: &'a [f32],
-    pub(super) changes: &'a mut [f32],
-    /// Stride of rows.
-    pub(super) step: usize,
-    pub(super) columns: usize,
-    /// For each row, the dot product of the result and its gradient.
-    pub(super) own: &'a [f32],
-}
-
-impl Body for Changes<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Changes { weights, changes, step, columns, own } = self;
+multiversion! {
+    /// Replaces gradients of weights, in rows of `columns` elements `step` apart, by gradients of scores: `s = w (d - own)`, where `own` is the
+    /// dot product of a row's result and its gradient.
+    pub(super) fn score_gradients(weights: &[f32], changes: &mut [f32], step: usize, columns: usize, own: &[f32]) {
         for ((weights, changes), own) in weights.chunks(step).zip(changes.chunks_mut(step)).zip(own) {
             for (change, weight) in changes[..columns].iter_mut().zip(&weights[..columns]) {
                 *change = if *weight == 0.0 { 0.0 } else { *weight * (*change - own) };

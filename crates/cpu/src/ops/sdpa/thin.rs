@@ -2,7 +2,7 @@
 
 use super::products::{Left, Sums};
 use crate::kernels::lanes::fold;
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::{Body, Simd, multiversion};
 
 /// Most rows: packing panels costs about as much as the products of this many.
 pub(super) const MAX_ROWS: usize = 8;
@@ -40,7 +40,7 @@ pub(super) fn product(simd: Simd, left: &Left<'_>, right: &Lines<'_>, [depth, co
             if right.of_columns {
                 simd.run(Columns { row: &row[..depth], right, to: &mut to[first..first + count] });
             } else {
-                simd.run(Depths { row: &row[first..first + count], right, to: &mut to[..columns] });
+                depths(simd, &row[first..first + count], right, &mut to[..columns]);
             }
         }
     }
@@ -67,19 +67,9 @@ impl Body for Columns<'_> {
     }
 }
 
-/// Adds multiples of lines that are steps of K.
-struct Depths<'a> {
-    row: &'a [f32],
-    right: Lines<'a>,
-    to: &'a mut [f32],
-}
-
-impl Body for Depths<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Depths { row, right, to } = self;
+multiversion! {
+    /// Adds multiples of lines that are steps of K.
+    fn depths(row: &[f32], right: Lines<'_>, to: &mut [f32]) {
         let (fours, rest) = row.as_chunks::<UNROLL_LINES>();
         for (i, weights) in fours.iter().enumerate() {
             if right.weighed && weights.contains(&0.0) {

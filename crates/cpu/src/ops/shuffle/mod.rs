@@ -7,13 +7,13 @@ use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::Shuffle;
-use oxidnn_spec::{Arg, Dims, Layout, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Layout, Op, Problem, Tensor};
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("lanes:jit", permuted),
     Impl::new("tables:jit", looked_up),
-    Impl::new("tiles:portable", plan),
+    Impl::new("tiles:portable", |p, t| RowPlan::resolved(p, t, |problem| Ok((copies(problem)?, 0)))),
     Impl::new("tables:portable", |p, t| RowPlan::resolved(p, t, |problem| Ok((placed(problem, |tables| tables)?, 0)))),
     fallback::ROW,
 ];
@@ -37,13 +37,6 @@ fn permuted(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
     })
 }
 
-fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::Shuffle(op) => Ok((copies(op)?, 0)),
-        _ => Err(Skip::Op("another operation than shuffle")),
-    })
-}
-
 fn looked_up(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
@@ -63,51 +56,33 @@ fn placed(problem: &Problem, rows_of: fn(Tables) -> Tables) -> Result<Tables, Sk
     Ok(tables)
 }
 
-fn copies(op: &Shuffle) -> Result<Copies, Skip> {
-    let forward = op.prop.is_forward();
-    let (from, to) = if forward { (&op.src, &op.dst) } else { (&op.dst, &op.src) };
-    let (src, dst) = if forward { (Arg::SRC, Arg::DST) } else { (Arg::DIFF_DST, Arg::DIFF_SRC) };
+/// Copies of the axis as a matrix, whose rows are columns of the source's.
+fn copies(problem: &Problem) -> Result<Copies, Skip> {
+    let (op, (args, [to, from], rows)) = shuffle(problem)?;
     let (dims, axis) = (*from.dims(), op.axis);
     if from.dtype != to.dtype {
         return Err(Skip::DataType(format!("{} to {}", from.dtype, to.dtype)));
     }
     if to.blocking().is_some_and(|b| b.strides[axis] == 1) {
-        return Err(Skip::Layout(format!("of {dst}: elements of the axis that are neighbours")));
+        return Err(Skip::Layout(format!("of {}: elements of the axis that are neighbours", args[0])));
     }
-    let mut copies = Copies::new(dst, to)?;
+    let mut copies = Copies::new(args[0], to)?;
     if from.is_empty() {
         return Ok(copies);
     }
-    let groups = dims[axis] / op.group_size;
-    let (rows, columns) = if forward { (groups, op.group_size) } else { (op.group_size, groups) };
     if dims.len() == oxidnn_spec::MAX_NDIMS {
         return Err(Skip::Shape("12 dimensions"));
     }
-    let seen = |layout: &Layout, sizes: [i64; 2]| {
-        let dims = Dims::from_fn(dims.len() + 1, |d| {
-            if d < axis {
-                dims[d]
-            } else if d > axis + 1 {
-                dims[d - 1]
-            } else {
-                sizes[d - axis]
-            }
-        });
-        layout.reshape(&dims).map_err(|_| Skip::Layout("with blocks of the axis".into()))
+    let matrix = |layout: &Layout, sizes: [i64; 2]| {
+        let mut all: Vec<i64> = dims.to_vec();
+        all.splice(axis..=axis, sizes);
+        layout.reshape(&all).map_err(|_| Skip::Layout("with blocks of the axis".into()))
     };
-    let from = seen(&from.layout, [rows, columns])?;
-    let swapped: Vec<usize> = (0..dims.len() + 1)
-        .map(|d| {
-            if d == axis {
-                axis + 1
-            } else if d == axis + 1 {
-                axis
-            } else {
-                d
-            }
-        })
-        .collect();
-    let to = seen(&to.layout, [columns, rows])?.permute(&swapped).map_err(|e| Skip::Layout(e.to_string()))?;
-    copies.add(src, &from.dims, &to, &from)?;
+    let columns = dims[axis] / rows;
+    let mut transposed: Vec<usize> = (0..=dims.len()).collect();
+    transposed.swap(axis, axis + 1);
+    let from = matrix(&from.layout, [rows, columns])?;
+    let to = matrix(&to.layout, [columns, rows])?.permute(&transposed).map_err(|e| Skip::Layout(e.to_string()))?;
+    copies.add(args[1], &from.dims, &to, &from)?;
     Ok(copies)
 }

@@ -89,7 +89,7 @@ struct Gradient {
 ///
 /// # Errors
 /// Problems that the row does not take.
-pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let s = Setup::of(&problem.op)?;
     let (group, lanes, n) = (s.sizes.ic, jit.width().lanes(), s.x.1.dims().len());
@@ -103,6 +103,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     }
     let data_tag = if group == 1 { data_tag([s.x.1, s.y.1], taps, lanes) } else { "axb".into() };
     let (tag, data) = (weights_tag(n + 1, lanes, [group as usize; 2], (0, 1)), [s.x.0, s.y.0]);
+    let mut problem = problem.clone();
     for o in problem.op.operands_mut() {
         if o.arg == Arg::DIFF_WEIGHTS {
             support::resolve(o.tensor, &tag)?;
@@ -299,22 +300,18 @@ impl Generated for Gradient {
     fn decision(&self, problem: &Problem) -> Decision {
         let taps: usize = self.window.iter().map(|d| d.taps).product();
         let (vector, kept) = (self.lanes * 4, self.group * taps);
-        let how = How {
-            algorithm: "sums of pixels by window places, channels in lanes".into(),
-            registers: (format!("gradients of {} lanes at the taps of a row", self.lanes), vector * self.window[2].taps * self.group),
-            blocks: vec![
-                (format!("gradients of {} of {} vectors at {taps} taps", self.chunk, self.chunks * self.chunk), self.chunk * kept * vector),
-                (
-                    format!("a band of {} rows of {} images", self.each[1], self.each[0]),
-                    self.each[0] * self.each[1] * self.window[2].places * vector,
-                ),
-            ],
-            rate: Core::host().rate(self.lanes, 1),
-            padding: padding(self.channels, self.lanes),
-            copies: 0,
-            cores: self.workers,
-        };
-        how.decision(problem)
+        How::new("sums of pixels by window places, channels in lanes", Core::host().rate(self.lanes, 1), self.workers)
+            .registers(format!("gradients of {} lanes at the taps of a row", self.lanes), vector * self.window[2].taps * self.group)
+            .block(
+                format!("gradients of {} of {} vectors at {taps} taps", self.chunk, self.chunks * self.chunk),
+                self.chunk * kept * vector,
+            )
+            .block(
+                format!("a band of {} rows of {} images", self.each[1], self.each[0]),
+                self.each[0] * self.each[1] * self.window[2].places * vector,
+            )
+            .padding(padding(self.channels, self.lanes))
+            .decision(problem)
     }
 
     /// The kernels of the segments.

@@ -159,7 +159,7 @@ fn weights_bytes(tensor: &Tensor) -> [usize; 3] {
 ///
 /// # Errors
 /// Problems that the row does not take.
-pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let s = Setup::of(&problem.op)?;
     let jit = narrowest(&s, jit);
@@ -183,6 +183,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     let tag = weights_tag(weights, lanes, group, (s.result_channel, together));
     let (data, taps) = ([s.source.0, s.result.0], kd.saturating_mul(kh).saturating_mul(kw));
     let data_tag = if group == [1, 1] { data_tag([s.source.1, s.result.1], taps, lanes) } else { "axb".into() };
+    let mut problem = problem.clone();
     for o in problem.op.operands_mut().into_iter().filter(|o| data.contains(&o.arg)) {
         support::resolve(o.tensor, &data_tag)?;
     }
@@ -277,18 +278,11 @@ impl Depthwise {
         let (taps, vector) = (self.kernel.iter().product::<usize>(), self.lanes * 4);
         let (pixels, window) = (self.width.line.source as usize, self.kernel[0] * self.kernel[1]);
         let strip = self.segments.iter().flatten().map(|s| s.each).max().unwrap_or(0);
-        How {
-            algorithm: "direct: strips of pixels, channels in lanes".into(),
-            registers: (format!("sums of a strip of {strip} pixels by {} lanes", self.lanes), vector * strip),
-            blocks: vec![
-                (format!("weights of {taps} taps of {} channels", self.chunk), taps * self.group[0] * self.chunk * 4),
-                (format!("{window} source rows under the window of {} channels", self.chunk), window * pixels * self.chunk * 4),
-            ],
-            rate: Core::host().rate(self.lanes, self.group[0] / self.words[0]),
-            padding: padding(self.channels, self.lanes),
-            copies: 0,
-            cores: self.workers,
-        }
+        How::new("direct: strips of pixels, channels in lanes", Core::host().rate(self.lanes, self.group[0] / self.words[0]), self.workers)
+            .registers(format!("sums of a strip of {strip} pixels by {} lanes", self.lanes), vector * strip)
+            .block(format!("weights of {taps} taps of {} channels", self.chunk), taps * self.group[0] * self.chunk * 4)
+            .block(format!("{window} source rows under the window of {} channels", self.chunk), window * pixels * self.chunk * 4)
+            .padding(padding(self.channels, self.lanes))
     }
 
     /// Generates the kernels, by phase.

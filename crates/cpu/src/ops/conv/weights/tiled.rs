@@ -25,6 +25,7 @@ use crate::kernels::scratch::{booked, for_workers};
 use crate::kernels::tile::layout::{panel_columns, panel_tag, together};
 use crate::kernels::tile::{Line, List, MOST_ROWS, Product, Spec, Start, Stride, Tail, Tile, tallest};
 use crate::kernels::transpose::Squares;
+use crate::ops::conv::dense;
 use crate::ops::support;
 use crate::row::{RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
@@ -190,7 +191,7 @@ impl Tiles {
 ///
 /// # Errors
 /// Problems that the row does not take.
-pub(crate) fn plan(problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     plan_on(problem, target, target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx())
 }
 
@@ -198,11 +199,13 @@ pub(crate) fn plan(problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>
 ///
 /// # Errors
 /// Problems that the row does not take.
-pub(crate) fn plan_amx(problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    dense(problem)?;
     plan_on(problem, target, amx::isa(target.jit)?)
 }
 
-fn plan_on(mut problem: Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Plan>, Skip> {
+fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Plan>, Skip> {
+    let mut problem = problem.clone();
     resolve(&mut problem, target)?;
     problem.resolve();
     support::dense(&problem)?;
@@ -885,27 +888,18 @@ impl Gradient {
         let rate = if self.on_amx { Core::host().tile_rate(self.product.depth()) } else { Core::host().rate(lanes, self.product.depth()) };
         let copied = |side: &Side| if side.in_place { "where they lie" } else { "copied" };
         let (rows, columns) = (&self.rows, &self.columns);
-        let blocks = vec![
-            (format!("a panel of {} columns in a box of {steps} steps, {}", self.panel, copied(columns)), self.panel * steps * 4),
-            (format!("rows of {} of {} channels in a box, {}", rows.each, rows.channels, copied(rows)), rows.each * steps * 4),
-            (
+        let on = if self.on_amx { "tiles of AMX" } else { "vectors" };
+        How::new(format!("product of channels by channels, whose depth are the pixels of boxes, on {on}"), rate, self.workers)
+            .registers(format!("sums of a tile of {tall} rows by {wide} columns"), tall * wide * 4)
+            .block(format!("a panel of {} columns in a box of {steps} steps, {}", self.panel, copied(columns)), self.panel * steps * 4)
+            .block(format!("rows of {} of {} channels in a box, {}", rows.each, rows.channels, copied(rows)), rows.each * steps * 4)
+            .block(
                 format!("nc = {} panels of {} of {} channels", self.panels_at_once, columns.each, columns.channels),
                 self.panels_at_once * self.panel * steps * 4,
-            ),
-            ("gradients of a block, carried from box to box".into(), self.sums * 4),
-        ];
-        How {
-            algorithm: format!(
-                "product of channels by channels, whose depth are the pixels of boxes, on {}",
-                if self.on_amx { "tiles of AMX" } else { "vectors" }
-            ),
-            registers: (format!("sums of a tile of {tall} rows by {wide} columns"), tall * wide * 4),
-            blocks,
-            rate,
-            padding: padding(columns.channels, lanes),
-            copies: (rows.copy + columns.copy) * 4 * self.all_boxes(),
-            cores: self.workers,
-        }
+            )
+            .block("gradients of a block, carried from box to box", self.sums * 4)
+            .padding(padding(columns.channels, lanes))
+            .copies((rows.copy + columns.copy) * 4 * self.all_boxes())
     }
 
     /// Generates the kernels.
