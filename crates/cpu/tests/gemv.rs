@@ -35,9 +35,12 @@ fn attributes(weights: DataType) -> Attr {
 fn rows_and_sizes() {
     for [src, weights] in TYPES {
         for m in [1, 2, 3, 5, 8] {
-            for (k, n) in [(16, 16), (64, 80), (136, 264), (520, 24)] {
+            for (k, n) in [(16, 16), (64, 136), (136, 264), (520, 24)] {
                 for tags in [["ab", "any", "ab"], ["ba", "ab", "ab"], ["ab", "ba", "ba"]] {
-                    check(&problem([&[m, k], &[k, n], &[m, n]], [src, weights, F32], tags, attributes(weights)), FEW);
+                    // Short rows of 4-bit weights are unpacked.
+                    let short = tags[1] == "ab" && weights.bits() == 4 && n < 64 && n <= 16 * (m - 1);
+                    let row = if short { MANY } else { FEW };
+                    check(&problem([&[m, k], &[k, n], &[m, n]], [src, weights, F32], tags, attributes(weights)), row);
                 }
             }
         }

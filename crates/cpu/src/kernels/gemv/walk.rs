@@ -156,13 +156,14 @@ impl Product {
             let parts = Parts { raw: &raw[row * lanes..], part: rows * lanes, lanes, in_word, sums: &mut sums[..columns] };
             shared.on.tail.dst().simd().run(parts);
         }
-        if columns % in_word != 0 {
-            self.last_column((shared, on), distance, block, (sums, step));
+        if !columns.is_multiple_of(in_word) {
+            self.last_column((shared, on), block, (sums, step));
         }
     }
 
     /// The sums of the last column, for rows of 16-bit weights that end within a word.
-    fn last_column(&self, (shared, on): (&Shared<'_>, On<'_>), distance: usize, block: WeightBlock, (sums, step): (&mut [f32], usize)) {
+    fn last_column(&self, (shared, on): (&Shared<'_>, On<'_>), block: WeightBlock, (sums, step): (&mut [f32], usize)) {
+        let Lie::Rows { distance } = self.request.weights.lie else { return };
         let (WeightBlock { first, columns, start, depth }, rows) = (block, self.request.rows);
         let (at, stride) = (start * distance / 2 + first + columns - 1, distance / 2);
         let (mut line, mut totals) = ([0.0; LINE], [0.0; MAX_ROWS]);
@@ -249,7 +250,11 @@ impl Body for Parts<'_> {
             // Loops of a known number of lanes would not become vectors.
             match in_word {
                 1 => sums.copy_from_slice(&from(0)[..sums.len()]),
-                2 => sums.as_chunks_mut().0.iter_mut().zip(from(0)).zip(from(1)).for_each(|((to, low), high)| *to = [*low, *high]),
+                2 => {
+                    for ((to, low), high) in sums.as_chunks_mut().0.iter_mut().zip(from(0)).zip(from(1)) {
+                        *to = [*low, *high];
+                    }
+                }
                 _ => (0..in_word).for_each(|i| sums.iter_mut().skip(i).step_by(in_word).zip(from(i)).for_each(|(s, x)| *s = *x)),
             }
         }
