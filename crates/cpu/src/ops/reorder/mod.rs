@@ -256,7 +256,8 @@ fn check_few(op: &Reorder, problem: &Problem, target: &CpuTarget) -> Result<(), 
     let attr = &problem.attr;
     let in_tiles = |jit| lanes::fills(op, attr, jit) || lanes::are_cheap(op, attr, jit);
     let filled = || target.jit.is_some_and(in_tiles) || pieces::plan(problem, target).is_ok();
-    let cheap = at_most(ALONE) || is_copy;
+    // Conversions read padding in runs; they write it one by one.
+    let cheap = is_copy || at_most(ALONE) && sparsity(&op.dst, None) >= SCATTERED;
     // With padding in the source only, runs are copied as such.
     let in_runs = || is_copy && !is_sparse(&op.dst) && copies(op).is_ok_and(|copies| copies.words() >= *VECTORS.start());
     let scattered = || spread(op) >= SCATTERED && cheap && !short() && !in_runs();

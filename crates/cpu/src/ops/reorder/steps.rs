@@ -6,7 +6,10 @@
 //! rare types) does the arithmetic in the layout of the narrower tensor, and moves elements in the other step.
 
 use super::loops::loops;
-use super::{check_adjusted, check_copy, check_filled, check_known, generated, is_sparse, lanes, pieces, reorder, run, squares, turned};
+use super::{
+    SCATTERED, check_adjusted, check_copy, check_filled, check_known, generated, is_sparse, lanes, pieces, reorder, run, sparsity, squares,
+    turned,
+};
 use crate::CpuTarget;
 use crate::ops::staged::{self, Copied};
 use oxidnn_runtime::{Choose, Plan, Skip};
@@ -33,7 +36,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let op = reorder(&problem)?;
     check_known(op)?;
     check_adjusted(op)?;
-    if is_sparse(&op.src) {
+    if is_sparse(&op.src) || sparsity(&op.dst, None) > SCATTERED {
         check_filled(op, &problem, target)?;
     }
     if op.dst.dims().volume().is_none_or(|n| n < MIN_ELEMENTS) {
