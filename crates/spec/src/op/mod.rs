@@ -201,7 +201,7 @@ macro_rules! operands {
 pub(crate) use operands;
 
 /// Any operation. Operations with many tensors are boxed, so that moving a problem is cheap.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs, reason = "every variant is its struct, documented there")]
 #[allow(clippy::large_enum_variant, reason = "a few tensors are moved sooner than allocated")]
 pub enum Op {
@@ -226,6 +226,36 @@ pub enum Op {
     Reorder(Reorder),
     Rnn(Box<Rnn>),
     Sdpa(Box<Sdpa>),
+}
+
+impl Clone for Op {
+    // A derived function would be compiled, with those of all operations, into every unit that clones a problem.
+    #[inline(never)]
+    fn clone(&self) -> Op {
+        match self {
+            Op::Conv(op) => Op::Conv(op.clone()),
+            Op::Deconv(op) => Op::Deconv(op.clone()),
+            Op::InnerProduct(op) => Op::InnerProduct(op.clone()),
+            Op::Matmul(op) => Op::Matmul(op.clone()),
+            Op::BatchNorm(op) => Op::BatchNorm(op.clone()),
+            Op::LayerNorm(op) => Op::LayerNorm(op.clone()),
+            Op::GroupNorm(op) => Op::GroupNorm(op.clone()),
+            Op::Lrn(op) => Op::Lrn(op.clone()),
+            Op::Pool(op) => Op::Pool(op.clone()),
+            Op::Eltwise(op) => Op::Eltwise(op.clone()),
+            Op::Softmax(op) => Op::Softmax(op.clone()),
+            Op::Reduction(op) => Op::Reduction(op.clone()),
+            Op::Resampling(op) => Op::Resampling(op.clone()),
+            Op::Binary(op) => Op::Binary(op.clone()),
+            Op::Prelu(op) => Op::Prelu(op.clone()),
+            Op::Shuffle(op) => Op::Shuffle(op.clone()),
+            Op::Concat(op) => Op::Concat(op.clone()),
+            Op::Sum(op) => Op::Sum(op.clone()),
+            Op::Reorder(op) => Op::Reorder(op.clone()),
+            Op::Rnn(op) => Op::Rnn(op.clone()),
+            Op::Sdpa(op) => Op::Sdpa(op.clone()),
+        }
+    }
 }
 
 /// Calls `$body` with the struct inside an [`Op`].
