@@ -7,7 +7,7 @@ use crate::kernels::multiversion::Body;
 use crate::{CpuTarget, Isa};
 use oxidnn_runtime::{Bound, Ctx, Exec, Executor, Impl, Region, Skip};
 use oxidnn_spec::op::Use;
-use oxidnn_spec::{Arg, Attr, Compensation, DataType, Dims, Error, Format, MAX_NDIMS, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Blocking, Compensation, DataType, Dims, Error, Format, MAX_NDIMS, Problem, Tensor};
 
 /// Refuses types that packing does not convert to `f32` exactly.
 ///
@@ -157,7 +157,10 @@ pub(super) fn dense(problem: &Problem) -> Result<(), Skip> {
 
 /// Elements between neighbouring pixels where all of an image follow each other at one distance; 0 where there is one.
 pub(super) fn pixel_distance(tensor: &Tensor) -> Option<i64> {
-    let (b, dims) = (tensor.blocking()?, tensor.dims());
+    distance_of_pixels(tensor.blocking()?, tensor.dims())
+}
+
+fn distance_of_pixels(b: &Blocking, dims: &[i64]) -> Option<i64> {
     let mut sizes = (2..dims.len()).rev().filter(|d| dims[*d] != 1);
     let first = sizes.clone().next().map_or(0, |d| b.strides[d]);
     let mut next = first;
@@ -242,14 +245,9 @@ fn channel_rows(dst: &View<'_>, pos: &Pos, line: Pixels, mut total: &mut [f64]) 
         let first = dst.offset(&pos);
         if wide {
             // Some pixels at a time, read in place.
-            for start in (0..count).step_by(PIXELS_PER_PARTIAL_SUM) {
-                dst.simd().run(AddPixels {
-                    dst,
-                    first: first + start * step,
-                    step,
-                    count: PIXELS_PER_PARTIAL_SUM.min(count - start),
-                    total: now,
-                });
+            let each = PIXELS_PER_PARTIAL_SUM * (REGISTER_CHANNELS / channels).max(1);
+            for start in (0..count).step_by(each) {
+                dst.simd().run(AddPixels { dst, first: first + start * step, step, count: each.min(count - start), total: now });
             }
             (pos[1], total) = (pos[1] + channels as i64, rest);
             continue;
@@ -305,8 +303,13 @@ impl Body for AddPixels<'_> {
         for sums in whole {
             self.columns(sums);
         }
+        // Few sums would wait for each other: pixels are added to several sets of them.
+        let (whole, rest) = rest.as_chunks_mut::<4>();
+        for sums in whole {
+            self.in_sets(sums);
+        }
         for sums in rest.as_chunks_mut::<1>().0 {
-            self.columns(sums);
+            self.in_sets(sums);
         }
     }
 }
@@ -315,23 +318,73 @@ impl AddPixels<'_> {
     /// Adds the next `N` channels of all pixels, whose sums stay in registers.
     #[inline(always)]
     fn columns<const N: usize>(&mut self, total: &mut [f64; N]) {
-        let (from, mut sums) = (self.dst.buf(), *total);
-        for at in (0..self.count).map(|pixel| self.first + pixel * self.step) {
-            if self.dst.dtype() == DataType::F32 {
-                let mut line = [0.0f32; N];
-                from.read(at, &mut line);
-                for (t, x) in sums.iter_mut().zip(&line) {
-                    *t += f64::from(*x);
-                }
-            } else {
-                let mut line = [0u16; N];
-                from.read(at, &mut line);
-                for (t, x) in sums.iter_mut().zip(&line) {
-                    *t += f64::from(f32::from_bits(u32::from(*x) << 16));
-                }
-            }
+        let mut sums = *total;
+        for pixel in 0..self.count {
+            self.add(pixel, &mut sums);
         }
         (*total, self.first) = (sums, self.first + N);
+    }
+
+    /// The same for few channels, whose sums would wait for each other: pixels are added to several sets of them.
+    #[inline(always)]
+    fn in_sets<const N: usize>(&mut self, total: &mut [f64; N]) {
+        const SETS: usize = 8;
+        let (mut sets, whole) = ([[0.0; N]; SETS], self.count / SETS * SETS);
+        for group in 0..self.count / SETS {
+            for (i, sums) in sets.iter_mut().enumerate() {
+                self.add(group * SETS + i, sums);
+            }
+        }
+        for pixel in whole..self.count {
+            self.add(pixel, &mut sets[0]);
+        }
+        for sums in &sets {
+            for (t, x) in total.iter_mut().zip(sums) {
+                *t += x;
+            }
+        }
+        self.first += N;
+    }
+
+    /// Adds `N` channels of a pixel.
+    #[inline(always)]
+    fn add<const N: usize>(&self, pixel: usize, sums: &mut [f64; N]) {
+        let (from, at) = (self.dst.buf(), self.first + pixel * self.step);
+        if self.dst.dtype() == DataType::F32 {
+            let mut line = [0.0f32; N];
+            from.read(at, &mut line);
+            for (t, x) in sums.iter_mut().zip(&line) {
+                *t += f64::from(*x);
+            }
+        } else {
+            let mut line = [0u16; N];
+            from.read(at, &mut line);
+            for (t, x) in sums.iter_mut().zip(&line) {
+                *t += f64::from(f32::from_bits(u32::from(*x) << 16));
+            }
+        }
+    }
+}
+
+/// The sum of a line of pixels of one channel, in as many parts as do not wait for each other.
+struct LineSum<'a>(&'a [f32]);
+
+impl Body for LineSum<'_> {
+    type Out = f64;
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) -> f64 {
+        const LANES: usize = 32;
+        let (whole, rest) = self.0.as_chunks::<LANES>();
+        let mut sums = [0.0f64; LANES];
+        for line in whole {
+            for (sum, x) in sums.iter_mut().zip(line) {
+                *sum += f64::from(*x);
+            }
+        }
+        for (sum, x) in sums.iter_mut().zip(rest) {
+            *sum += f64::from(*x);
+        }
+        sums.iter().sum()
     }
 }
 
@@ -346,17 +399,24 @@ fn channel_sums(dst: &View<'_>, bias: &View<'_>, (first, most): (usize, usize)) 
     let by_channel = last == 1 || !has_smaller_stride(dst, &across, &channel);
     let mut high = *dims;
     high[1] = 1;
-    // The dimension that lines run along: the width, or images if there is only one pixel.
-    let along = if last > 1 { last } else { 0 };
-    let mut inner = dst.blocking().inner.iter();
-    let (count, step) = (dims[along] as usize, dst.blocking().strides[along] as usize);
-    let pixels = match (inner.next(), inner.next()) {
-        (None, None) => Some(Pixels { count, step, block: usize::MAX, channel_step: dst.blocking().strides[1] as usize }),
-        (Some((1, block)), None) => Some(Pixels { count, step, block: block as usize, channel_step: 1 }),
+    let b = dst.blocking();
+    let mut inner = b.inner.iter();
+    let channel_blocks = match (inner.next(), inner.next()) {
+        (None, None) => Some((usize::MAX, b.strides[1] as usize)),
+        (Some((1, block)), None) => Some((block as usize, 1)),
         _ => None,
     };
+    // The dimensions that lines run along: all of an image where its pixels follow each other, the width, or images if there is only one pixel.
+    let image = distance_of_pixels(b, dims).filter(|_| last > 1 && channel_blocks.is_some());
+    let (along, step) = match image {
+        Some(step) => (2..last + 1, step),
+        None if last > 1 => (last..last + 1, b.strides[last]),
+        None => (0..1, b.strides[0]),
+    };
+    let (count, step) = (dims[along.clone()].iter().product::<i64>() as usize, step as usize);
+    let pixels = channel_blocks.map(|(block, channel_step)| Pixels { count, step, block, channel_step });
     if pixels.is_some() || !by_channel {
-        high[along] = 1;
+        high[along].fill(1);
     }
     for_each(&Dims::filled(dims.len(), 0), &high, |pos| {
         let mut pos = *pos;
@@ -374,11 +434,16 @@ fn channel_sums(dst: &View<'_>, bias: &View<'_>, (first, most): (usize, usize)) 
             }
             _ => {
                 for t in total {
-                    for start in (0..dims[last] as usize).step_by(line.len()) {
-                        let line = &mut line[..(dims[last] as usize - start).min(256)];
-                        pos[last] = start as i64;
-                        dst.read(&pos, last, line);
-                        *t += line.iter().map(|x| f64::from(*x)).sum::<f64>();
+                    for start in (0..count).step_by(line.len()) {
+                        let line = &mut line[..(count - start).min(256)];
+                        match image {
+                            Some(_) => dst.read_run(dst.offset(&pos) + start * step, step, line),
+                            None => {
+                                pos[last] = start as i64;
+                                dst.read(&pos, last, line);
+                            }
+                        }
+                        *t += dst.simd().run(LineSum(line));
                     }
                     pos[1] += 1;
                 }
