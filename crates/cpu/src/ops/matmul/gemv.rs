@@ -87,6 +87,12 @@ const MIN_TILE_ROWS_IN_L2: [[[usize; 2]; 2]; 3] = [[[1, usize::MAX], [1, 64]], [
 const L2_LANES_PER_PANELS: usize = 64;
 /// Weights so small that setting up gemv takes longer than tiles do.
 const MAX_SETUP_BOUND_ELEMENTS: usize = 6 << 10;
+/// Most K of them where tiles convert bf16 to f32 first, whole panels of few columns.
+const MAX_CONVERTED_DEPTH: usize = 128;
+/// K from which on converting f16 for a panel takes longer than gemv, which converts whole vectors as it walks along rows.
+const MIN_F16_WALK_DEPTH: usize = 2048;
+/// Rows from which on tiles are faster for native bf16 in rows of less than three vectors.
+const MIN_TILE_ROWS_NARROW: usize = 4;
 /// As `MIN_TILE_ROWS`, for transposed weights and small K: rows, plus one for each 48 of K, since gemv adds the lanes of every sum.
 const MIN_TILE_ROWS_SMALL_K: [usize; 2] = [3, 48];
 /// As `MIN_TILE_ROWS`, for weights in memory.
@@ -127,23 +133,33 @@ pub(in crate::ops) fn prefers_tiles(rows: usize, weights: &Tensor, (depth, colum
         let pack = (deep * wide.div_ceil(lanes)) as f64 * PACK_LINE_NS[of_type];
         return pack <= GEMV_SETUP_NS + (rows * wide) as f64 * (vectors as f64 * GEMV_STEP_NS + GEMV_LANE_SUM_NS);
     }
-    if (wide > 1 || layout == 0) && weights.bytes() * 8 / weights.dtype.bits() <= MAX_SETUP_BOUND_ELEMENTS {
+    let (native, lanes) = (product.is_native(isa), isa.width().lanes());
+    let converted = weights.dtype == DataType::Bf16 && !native && deep > MAX_CONVERTED_DEPTH;
+    if (wide > 1 || layout == 0) && !converted && weights.bytes() * 8 / weights.dtype.bits() <= MAX_SETUP_BOUND_ELEMENTS {
         return true;
     }
     if on_amx {
         return !b.is_plain() && rows >= MIN_AMX_TILE_ROWS;
     }
-    if layout == 0 && product.is_native(isa) && weights.bytes() <= target.caches.l2 * isa.width().lanes() / L2_LANES_PER_PANELS {
+    // Rows of few columns fill a part of a vector each, and panels of small K end soon: both have more of gemv's loops than of products.
+    let narrow = layout == 1 && pairs && (wide < lanes || rows >= MIN_TILE_ROWS_NARROW && wide < 3 * lanes);
+    if narrow || layout == 0 && native && deep < 4 * lanes {
+        return true;
+    }
+    if layout == 1 && weights.dtype == DataType::F16 && !native && isa.avx512 && wide >= lanes && deep >= MIN_F16_WALK_DEPTH {
+        return false;
+    }
+    if layout == 0 && native && weights.bytes() <= target.caches.l2 * lanes / L2_LANES_PER_PANELS {
         return true;
     }
     if layout > 0 && !beyond {
-        let of_type = if weights.dtype == DataType::Bf16 { 2 - usize::from(product.is_native(isa)) } else { 0 };
+        let of_type = if weights.dtype == DataType::Bf16 { 2 - usize::from(native) } else { 0 };
         let [least, more] = MIN_TILE_ROWS_IN_L2[of_type][layout - 1];
         return rows >= least + deep.saturating_add(more / 4) / more;
     }
     let right = place::right(isa, weights, depth, &[column], product.together());
     // Without native instructions for the type, tiles convert each element for every row, as gemv does, with fewer sums in flight.
-    let least = if product.is_native(isa) { 1 } else { 2 };
+    let least = if native { 1 } else { 2 };
     let small_k = if layout == 2 { MIN_TILE_ROWS_SMALL_K[0] + deep / MIN_TILE_ROWS_SMALL_K[1] } else { usize::MAX };
     let by_layout = MIN_TILE_ROWS[usize::from(weights.dtype == DataType::F32)][layout].min(small_k).max(least);
     // Weights in memory are streamed line by line.
