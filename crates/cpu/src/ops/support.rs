@@ -366,26 +366,39 @@ impl AddPixels<'_> {
     }
 }
 
-/// The sum of a line of pixels of one channel, in as many parts as do not wait for each other.
-struct LineSum<'a>(&'a [f32]);
+/// The sum of a line of numbers, short enough for partial sums of f32.
+pub(super) struct LineSum<'a>(pub(super) &'a [f32]);
 
 impl Body for LineSum<'_> {
     type Out = f64;
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) -> f64 {
-        const LANES: usize = 32;
-        let (whole, rest) = self.0.as_chunks::<LANES>();
-        let mut sums = [0.0f64; LANES];
-        for line in whole {
-            for (sum, x) in sums.iter_mut().zip(line) {
-                *sum += f64::from(*x);
+        // Loops of the language: those of the standard library are not compiled for wide vectors. Two sums hide the latency of additions.
+        let (pairs, rest) = self.0.as_chunks::<W>().0.as_chunks::<2>();
+        let (mut even, mut odd) = ([0.0f32; W], [0.0f32; W]);
+        for [x, y] in pairs {
+            for i in 0..W {
+                even[i] += x[i];
+                odd[i] += y[i];
             }
         }
-        for (sum, x) in sums.iter_mut().zip(rest) {
-            *sum += f64::from(*x);
+        for i in 0..W {
+            even[i] += odd[i];
         }
-        sums.iter().sum()
+        let rest = rest.as_flattened().iter().chain(self.0.as_chunks::<W>().1);
+        rest.fold(f64::from(pairwise(even)), |sum, x| sum + f64::from(*x))
     }
+}
+
+/// The sum of a power of two of numbers, halves added to each other. Inlined, it would let the compiler split the vectors of the loop before it.
+#[inline(never)]
+fn pairwise<const N: usize>(mut numbers: [f32; N]) -> f32 {
+    let mut width = N / 2;
+    while width > 0 {
+        (0..width).for_each(|i| numbers[i] += numbers[i + width]);
+        width /= 2;
+    }
+    numbers[0]
 }
 
 /// Sums `dst` over images and pixels for at most `most` channels, itself at most [`MAX_TASK_CHANNELS`], from `first` on.

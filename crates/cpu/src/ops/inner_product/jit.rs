@@ -5,7 +5,7 @@ use super::packed::{check_scales, depth, inner, is_one_column, plain_tag, resolv
 use super::weights;
 use crate::CpuTarget;
 use crate::kernels::access::View;
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
 use crate::kernels::{amx, epilogue};
@@ -178,55 +178,15 @@ fn row_sums(executor: &dyn Executor, dst: &View<'_>, bias: &View<'_>) {
                 let count = if rows > 1 { images } else { CHUNK.min(images - done) };
                 let line = &mut line[..sums.len() * count];
                 dst.read_run(start + first * images + done, 1, line);
-                dst.simd().run(AddLines { lines: line, sums });
+                for (line, sum) in line.chunks_exact(count).zip(&mut *sums) {
+                    *sum += dst.simd().run(support::LineSum(line));
+                }
             }
             let mut sum = [0.0f32; TASK_CHANNELS];
             sum.iter_mut().zip(&*sums).for_each(|(to, sum)| *to = *sum as f32);
             bias.write(&std::array::from_fn(|d| if d == 0 { first as i64 } else { 0 }), 0, &sum[..sums.len()]);
         }
     });
-}
-
-/// Adds each of some consecutive lines to its sum.
-struct AddLines<'a> {
-    lines: &'a [f32],
-    sums: &'a mut [f64],
-}
-
-impl Body for AddLines<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let AddLines { lines, sums } = self;
-        for (line, sum) in lines.chunks_exact(lines.len() / sums.len()).zip(sums) {
-            // Loops of the language: those of the standard library are not compiled for wide vectors. Two sums hide the latency of additions.
-            let (pairs, rest) = line.as_chunks::<W>().0.as_chunks::<2>();
-            let (mut even, mut odd) = ([0.0f32; W], [0.0f32; W]);
-            for [x, y] in pairs {
-                for i in 0..W {
-                    even[i] += x[i];
-                    odd[i] += y[i];
-                }
-            }
-            for i in 0..W {
-                even[i] += odd[i];
-            }
-            let rest = rest.as_flattened().iter().chain(line.as_chunks::<W>().1);
-            *sum += rest.fold(f64::from(pairwise(even)), |sum, x| sum + f64::from(*x));
-        }
-    }
-}
-
-/// The sum of a power of two of numbers, halves added to each other. Inlined, it would let the compiler split the vectors of the loop before it.
-#[inline(never)]
-fn pairwise<const N: usize>(mut numbers: [f32; N]) -> f32 {
-    let mut width = N / 2;
-    while width > 0 {
-        (0..width).for_each(|i| numbers[i] += numbers[i + width]);
-        width /= 2;
-    }
-    numbers[0]
 }
 
 /// Resolves open layouts of weights to panels, if the columns are one dimension. If channels do not fill whole steps, panels would have

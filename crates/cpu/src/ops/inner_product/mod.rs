@@ -6,13 +6,14 @@ mod packed;
 mod weights;
 
 use crate::CpuTarget;
+use crate::kernels::access::Axis;
 use crate::kernels::gemv::MAX_ROWS;
 use crate::kernels::tile::layout::together;
 use crate::ops::matmul::few::{Side, Sides};
 use crate::ops::matmul::gemv;
 use crate::ops::{doubles, fallback, passes, rounded, staged};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
-use oxidnn_spec::{Arg, Op, Problem, Prop, Tensor};
+use oxidnn_spec::{Arg, Op, Problem, Prop};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
@@ -104,26 +105,14 @@ fn few_rows(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
         return Err(Skip::Shape("enough rows for tiles to be faster"));
     }
     // A single row costs less than a copy of all in another order.
-    if rows > 1 && op.prop != Prop::BackwardData && !are_runs(&op.src, &few.1) {
+    let depth = Axis::new(&few.1, op.src.dims());
+    let is_run = op.src.blocking().is_some_and(|b| b.is_plain() && depth.chained(b) == Some(1));
+    if rows > 1 && op.prop != Prop::BackwardData && !is_run {
         return Err(Skip::Layout("of the source: not rows in the order of the weights".into()));
     }
     let few = Side { arg: few.0, across: [0; 2], depth: few.1 };
     let many = Side { arg: Arg::WEIGHTS, across: many.0, depth: many.1 };
     Sides { few, many, result, batch: 0 }.plan(problem, target)
-}
-
-/// Whether the elements of every row follow each other in the order of these dimensions, the last of which is the innermost.
-fn are_runs(tensor: &Tensor, inner: &[usize]) -> bool {
-    let mut next = 1;
-    tensor.blocking().is_some_and(|b| {
-        let mut sizes = inner.iter().rev().filter(|d| tensor.dims()[**d] != 1);
-        let follow = sizes.all(|d| {
-            let fits = b.strides[*d] == next;
-            next = next.saturating_mul(tensor.dims()[*d]);
-            fits
-        });
-        b.is_plain() && follow
-    })
 }
 
 fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

@@ -87,7 +87,7 @@ const MIN_TILE_ROWS_IN_L2: [[[usize; 2]; 2]; 3] = [[[1, usize::MAX], [1, 64]], [
 const L2_LANES_PER_PANELS: usize = 64;
 /// Weights so small that setting up gemv takes longer than tiles do.
 const MAX_SETUP_BOUND_ELEMENTS: usize = 6 << 10;
-/// Most K of them where tiles convert bf16 to f32 first, whole panels of few columns.
+/// Largest K of such small weights for tiles that convert bf16 to f32 first, in whole panels even of few columns.
 const MAX_CONVERTED_DEPTH: usize = 128;
 /// K from which on converting f16 for a panel takes longer than gemv, which converts whole vectors as it walks along rows.
 const MIN_F16_WALK_DEPTH: usize = 2048;
