@@ -23,7 +23,7 @@ use oxidnn_spec::{Arg, Attr, DataType, Op, Problem};
 /// # Errors
 /// [`Skip`] if there is nothing to do after the operation, or no such row takes it alone.
 pub(super) fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    plan(problem, target, is_generated)
+    plan(problem, target, |bare| by_first(bare, target, is_generated))
 }
 
 /// The same with portable code.
@@ -31,23 +31,39 @@ pub(super) fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn
 /// # Errors
 /// As for [`generated`].
 pub(super) fn portable(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    plan(problem, target, is_portable)
+    plan(problem, target, |bare| by_first(bare, target, is_portable))
 }
 
-/// Plans the operation without what follows, stored in f32, by the first of its rows of the given kind, with a second pass for what
-/// follows.
-fn plan(problem: &Problem, target: &CpuTarget, kind: fn(&&Impl<CpuTarget>) -> bool) -> Result<Box<dyn Plan>, Skip> {
+/// Plans the operation by `row`, with a second pass for what follows.
+///
+/// # Errors
+/// As for [`generated`], or that of the row.
+pub(crate) fn behind(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarget>) -> Result<Box<dyn Plan>, Skip> {
+    plan(problem, target, |bare| row(bare, target))
+}
+
+/// Plans `bare` by the first of its rows of the given kind.
+fn by_first(bare: &Problem, target: &CpuTarget, kind: fn(&&Impl<CpuTarget>) -> bool) -> Result<Box<dyn Plan>, Skip> {
+    let first = rows(&bare.op).iter().filter(kind).find_map(|row| (row.plan)(bare, target).ok());
+    first.ok_or(Skip::Op("that no row takes on its own"))
+}
+
+/// Plans the operation without what follows, stored in f32, by `first`, with a second pass for what follows.
+fn plan<F>(problem: &Problem, target: &CpuTarget, first: F) -> Result<Box<dyn Plan>, Skip>
+where
+    F: FnOnce(&Problem) -> Result<Box<dyn Plan>, Skip>,
+{
     known(problem)?;
     let dst = problem.op.tensor(Arg::DST).ok_or(Skip::Op("without a destination"))?;
     if dst.dtype == DataType::F64 {
         return Err(Skip::DataType("f64 of dst, which would lose digits between two passes".into()));
     }
     let mut bare = problem.clone();
-    let (first, behind) = split(&problem.attr);
+    let (own, behind) = split(&problem.attr);
     if dst.dtype == DataType::S32 && behind == Attr::default() {
         return Err(Skip::DataType("s32 of dst, of which f32 between two passes would lose digits".into()));
     }
-    bare.attr = first;
+    bare.attr = own;
     if let Some(dst) = bare.op.tensor_mut(Arg::DST) {
         dst.dtype = DataType::F32;
     }
@@ -55,8 +71,7 @@ fn plan(problem: &Problem, target: &CpuTarget, kind: fn(&&Impl<CpuTarget>) -> bo
         return Err(Skip::Op("results that are stored in f32 as they are"));
     }
     let bare = Problem::new(bare.op, bare.attr).map_err(|_| Skip::DataType(format!("{} of dst, which may not be f32 here", dst.dtype)))?;
-    let first = rows(&problem.op).iter().filter(kind).find_map(|row| (row.plan)(&bare, target).ok());
-    let first = first.ok_or(Skip::Op("that no row takes on its own"))?;
+    let first = first(&bare)?;
     let mut resolved = problem.clone();
     for o in resolved.op.operands_mut() {
         let chosen = first.problem().op.tensor(o.arg).ok_or(Skip::Op("without an operand"))?;

@@ -14,7 +14,7 @@ use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Scratch, booked};
 use crate::kernels::tile::Product;
 use crate::ops::staged::{self, Types};
-use crate::ops::support;
+use crate::ops::{passes, support};
 use crate::row::{Generated, RowPlan};
 use oxidnn_runtime::{Bound, Buf, Ctx, Decision, Exec, Plan, Region, Skip};
 use oxidnn_spec::op::{Conv, ConvAlg, ConvSizes, Use, Window};
@@ -58,11 +58,16 @@ struct Scattered {
     to: [usize; 3],
 }
 
-/// Plans `problem`.
+/// Plans `problem`; what follows the operation is a pass behind it.
 ///
 /// # Errors
 /// Problems that the row does not take.
 pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    if problem.attr.post_ops.is_empty() { bare(problem, target) } else { passes::behind(problem, target, bare) }
+}
+
+/// Plans the operation alone.
+fn bare(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     super::dense(problem)?;
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let s = Setup::of(&problem.op)?;
