@@ -72,6 +72,9 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 
 /// f32 products rounded to bf16 on AMX, if the `fpmath` mode allows it.
 fn rounded(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    if problem.op.prop() != Some(Prop::BackwardWeights) {
+        tiles::check_rounded(problem)?;
+    }
     rounded::plan(problem, target, &[tiles::plan_amx, amx_to_copy, weights::tiled::plan_amx])
 }
 

@@ -232,12 +232,26 @@ pub(crate) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     plan_on(problem, target, jit)
 }
 
+/// Whether a problem has several groups, of few channels.
+fn has_few_channels(s: &Setup<'_>) -> bool {
+    s.sizes.g > 1 && s.sizes.ic.max(s.sizes.oc) <= MAX_FEW_CHANNELS
+}
+
+/// Refuses f32 in groups of few channels, which vectors multiply faster than AMX its copies in bf16.
+///
+/// # Errors
+/// The reason.
+pub(super) fn check_rounded(problem: &Problem) -> Result<(), Skip> {
+    let few = has_few_channels(&Setup::of(&problem.op)?);
+    if few { Err(Skip::Shape("groups of few channels, which fill little of a tile")) } else { Ok(()) }
+}
+
 /// Whether vectors are faster than AMX for groups of few channels, measured on Sapphire Rapids. In bf16: the reduction is shorter than
 /// `MAX_FEW_CHANNELS`. In bytes: a group has fewer than twice as many source as result channels; vectors then join several groups.
 fn leaves_tiles_empty(s: &Setup<'_>, product: Product) -> bool {
     let (from, to) = if s.result_channel == 0 { (s.sizes.ic, s.sizes.oc) } else { (s.sizes.oc, s.sizes.ic) };
     let few = if product.is_whole() { from < 2 * to } else { s.sizes.k.iter().fold(from, |n, k| n.saturating_mul(*k)) < MAX_FEW_CHANNELS };
-    s.sizes.g > 1 && from.max(to) <= MAX_FEW_CHANNELS && few
+    has_few_channels(s) && few
 }
 
 /// Contiguous pieces of the source that a result reads, and elements of each.

@@ -7,6 +7,7 @@ use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
+use crate::kernels::tile::Product;
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
 use crate::kernels::{amx, epilogue};
 use crate::ops::matmul::dots::Dots;
@@ -46,25 +47,36 @@ fn tiles(request: &Request<'_>) -> Result<(Inner<Tiled>, usize), Skip> {
     request.plan().map(|(tiled, scratch)| (Inner(tiled), scratch))
 }
 
-/// Takes forward passes of types that AMX multiplies, if vectors are predicted to be faster.
+/// Takes the types that AMX multiplies, if vectors are predicted to be faster.
 ///
 /// # Errors
 /// Problems that the row does not take.
 pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     amx::isa(target.jit)?;
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
-    if !op.prop.is_forward() {
-        return Err(Skip::Op("backward"));
-    }
     support::known(problem)?;
-    let product = product(op.src.dtype, op.weights.dtype)?;
+    let product = product_of(op)?;
     amx::check(product)?;
-    let (rows, columns) = (op.src.dims()[0], op.weights.dims()[0]);
-    let depth = op.src.dims()[1..].iter().fold(1, |n: i64, size| n.saturating_mul(*size));
-    if amx::is_faster(product, [1, rows, columns, depth]) {
+    let [images, results] = [op.src.dims()[0], op.weights.dims()[0]];
+    let elements = op.src.dims()[1..].iter().fold(1, |n: i64, size| n.saturating_mul(*size));
+    let sizes = match op.prop {
+        Prop::BackwardData => [1, images, elements, results],
+        Prop::BackwardWeights => [1, results, elements, images],
+        _ => [1, images, results, elements],
+    };
+    if amx::is_faster(product, sizes) {
         return Err(Skip::Shape("enough work for tiles of AMX"));
     }
     plan(problem, target)
+}
+
+/// How a pass multiplies.
+fn product_of(op: &InnerProduct) -> Result<Product, Skip> {
+    match op.prop {
+        Prop::BackwardWeights => product(op.dst.dtype, op.src.dtype),
+        Prop::BackwardData => product(op.dst.dtype, op.weights.dtype),
+        _ => product(op.src.dtype, op.weights.dtype),
+    }
 }
 
 /// Takes the passes in the types that AMX multiplies.
@@ -77,11 +89,7 @@ pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
 
 fn plan_on<K: Generated>(problem: &Problem, target: &CpuTarget, isa: Isa, make: Make<K>) -> Result<Box<dyn Plan>, Skip> {
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
-    let product = match op.prop {
-        Prop::BackwardWeights => product(op.dst.dtype, op.src.dtype)?,
-        Prop::BackwardData => product(op.dst.dtype, op.weights.dtype)?,
-        _ => product(op.src.dtype, op.weights.dtype)?,
-    };
+    let product = product_of(op)?;
     if isa.amx {
         amx::check(product)?;
     }

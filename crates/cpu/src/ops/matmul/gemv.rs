@@ -138,13 +138,13 @@ pub(in crate::ops) fn prefers_tiles(rows: usize, weights: &Tensor, (depth, colum
     if (wide > 1 || layout == 0) && !converted && weights.bytes() * 8 / weights.dtype.bits() <= MAX_SETUP_BOUND_ELEMENTS {
         return true;
     }
-    if on_amx {
-        return !b.is_plain() && rows >= MIN_AMX_TILE_ROWS;
-    }
     // Rows of few columns fill a part of a vector each, and panels of small K end soon: both have more of gemv's loops than of products.
     let narrow = layout == 1 && pairs && (wide < lanes || rows >= MIN_TILE_ROWS_NARROW && wide < 3 * lanes);
     if narrow || layout == 0 && native && deep < 4 * lanes {
         return true;
+    }
+    if on_amx {
+        return !b.is_plain() && rows >= MIN_AMX_TILE_ROWS;
     }
     if layout == 1 && weights.dtype == DataType::F16 && !native && isa.avx512 && wide >= lanes && deep >= MIN_F16_WALK_DEPTH {
         return false;

@@ -37,8 +37,8 @@ pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dy
             return Err(Skip::Shape("enough work for tiles of AMX"));
         }
     }
-    // With many weights and few rows, gemv streams the weights.
-    let of_few = dims[n - 2] <= MAX_ROWS as i64;
+    // With many weights and few rows of floating-point numbers, gemv streams the weights.
+    let of_few = dims[n - 2] <= MAX_ROWS as i64 && !op.src.dtype.is_integral();
     if !few && (of_few || on_amx(op, target).is_none()) {
         return Err(Skip::Shape("more than 64 KiB of weights"));
     }
