@@ -22,16 +22,15 @@ pub(super) struct Reader<'a> {
     pub(super) source: Source<'a>,
     /// Its first element.
     pub(super) first: usize,
-    across: Axis,
     bytes: usize,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(simd: Simd, ctx: &Ctx<'a>, side: &Side) -> Result<Reader<'a>, Error> {
         let source = Source::plain(simd, ctx, side.arg)?;
-        let (first, across) = (source.view.offset(&[0; MAX_NDIMS]), Axis::new(&[side.roles.pixel[2].unwrap_or(0)], source.view.dims()));
+        let first = source.view.offset(&[0; MAX_NDIMS]);
         let bytes = source.view.dims().iter().product::<i64>() as usize * source.view.dtype().bits() / 8;
-        Ok(Reader { source, first, across, bytes })
+        Ok(Reader { source, first, bytes })
     }
 }
 
@@ -186,6 +185,7 @@ impl Copy<'_, '_> {
     /// A row of any layout and type: calls `each` with a pixel's index, a first channel and its numbers.
     fn general(&self, image: usize, row: &Row, mut each: impl FnMut(usize, usize, &[f32])) {
         let (reader, roles) = (self.reader, &self.side.roles);
+        let across = Axis::new(&[roles.pixel[2].unwrap_or(0)], reader.source.view.dims());
         let mut pos: Pos = [0; MAX_NDIMS];
         for (d, at) in [(roles.image, image), (roles.pixel[0], row.at[0]), (roles.pixel[1], row.at[1])] {
             if let Some(d) = d {
@@ -200,7 +200,7 @@ impl Copy<'_, '_> {
             for i in (0..row.count).step_by(most) {
                 let count = most.min(row.count - i);
                 let (taken, step) = if most == 1 { (1, 1) } else { ((count - 1) * row.step + 1, row.step) };
-                let line = Span { axis: &reader.across, first: row.first + i * row.step, count: taken };
+                let line = Span { axis: &across, first: row.first + i * row.step, count: taken };
                 let span = Span { axis: &roles.channels, first: self.channels.0 + c, count: n };
                 pack::rows(&reader.source, &pos, line, span, &mut buffer[..taken * n], n);
                 for j in 0..count {
