@@ -208,7 +208,7 @@ impl Bound<'_> {
         let width = if is_rows { self.plan.pitch(count) } else { self.plan.line() };
         let (to, at) = if is_rows { &mut ready.rows } else { &mut ready.columns };
         if let Some(strides) = side.strides.filter(|_| side.in_place) {
-            (*to, *at) = (reader.source.view.buf(), place(reader, &strides, first));
+            (*to, *at) = (reader.view.buf(), place(reader, &strides, first));
             if !is_rows {
                 ready.panel = if strides.is_plain() { self.plan.panel } else { strides.far } * 4;
             }
@@ -404,7 +404,7 @@ impl Bound<'_> {
         let strides = side.strides.filter(|s| !s.is_plain());
         strides.map_or(Runs::default(), |s| {
             let at = place(reader, &s, group * side.channels + start);
-            Runs::new(side, &s, places, reader.source.view.buf().as_ptr().addr() + at, count)
+            Runs::new(side, &s, places, reader.view.buf().as_ptr().addr() + at, count)
         })
     }
 
