@@ -2,7 +2,7 @@
 
 use super::side::{Places, Row, Strides};
 use super::tiled::{Gradient, Side};
-use crate::kernels::access::{Axis, Pos};
+use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::dot::pack::{self, Source, Span};
 use crate::kernels::extent::Read;
 use crate::kernels::multiversion::{Body, Simd};
@@ -19,19 +19,20 @@ const MAX_PREFETCHED_PIXELS: usize = 16;
 
 /// An operand bound to its memory.
 pub(super) struct Reader<'a> {
-    pub(super) source: Source<'a>,
+    pub(super) view: View<'a>,
+    /// The elements, if they are f32.
+    floats: Option<&'a [f32]>,
     /// Its first element.
     pub(super) first: usize,
-    across: Axis,
     bytes: usize,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(simd: Simd, ctx: &Ctx<'a>, side: &Side) -> Result<Reader<'a>, Error> {
-        let source = Source::plain(simd, ctx, side.arg)?;
-        let (first, across) = (source.view.offset(&[0; MAX_NDIMS]), Axis::new(&[side.roles.pixel[2].unwrap_or(0)], source.view.dims()));
-        let bytes = source.view.dims().iter().product::<i64>() as usize * source.view.dtype().bits() / 8;
-        Ok(Reader { source, first, across, bytes })
+        let view = View::of(simd, ctx, side.arg)?;
+        let floats = if view.dtype() == DataType::F32 { ctx.input(side.arg) } else { None };
+        let bytes = view.dims().iter().product::<i64>() as usize * view.dtype().bits() / 8;
+        Ok(Reader { view, floats, first: view.offset(&[0; MAX_NDIMS]), bytes })
     }
 }
 
@@ -117,8 +118,8 @@ impl Copy<'_, '_> {
 
     /// Copies a row of an image as f32.
     fn floats(&self, image: usize, row: &Row, to: To) {
-        let view = &self.reader.source.view;
-        let (Some(strides), Some(from)) = (self.strides(), self.reader.source.floats) else {
+        let view = &self.reader.view;
+        let (Some(strides), Some(from)) = (self.strides(), self.reader.floats) else {
             return self.general(image, row, |i, first, numbers| self.put(to.first + i * to.pixel, first, numbers));
         };
         if row.count == 0 {
@@ -186,6 +187,8 @@ impl Copy<'_, '_> {
     /// A row of any layout and type: calls `each` with a pixel's index, a first channel and its numbers.
     fn general(&self, image: usize, row: &Row, mut each: impl FnMut(usize, usize, &[f32])) {
         let (reader, roles) = (self.reader, &self.side.roles);
+        let source = Source { view: reader.view, zero_point: None, scale: None, floats: reader.floats };
+        let across = Axis::new(&[roles.pixel[2].unwrap_or(0)], reader.view.dims());
         let mut pos: Pos = [0; MAX_NDIMS];
         for (d, at) in [(roles.image, image), (roles.pixel[0], row.at[0]), (roles.pixel[1], row.at[1])] {
             if let Some(d) = d {
@@ -200,9 +203,9 @@ impl Copy<'_, '_> {
             for i in (0..row.count).step_by(most) {
                 let count = most.min(row.count - i);
                 let (taken, step) = if most == 1 { (1, 1) } else { ((count - 1) * row.step + 1, row.step) };
-                let line = Span { axis: &reader.across, first: row.first + i * row.step, count: taken };
+                let line = Span { axis: &across, first: row.first + i * row.step, count: taken };
                 let span = Span { axis: &roles.channels, first: self.channels.0 + c, count: n };
-                pack::rows(&reader.source, &pos, line, span, &mut buffer[..taken * n], n);
+                pack::rows(&source, &pos, line, span, &mut buffer[..taken * n], n);
                 for j in 0..count {
                     each(i + j, c, &buffer[j * step * n..][..n]);
                 }
@@ -212,7 +215,7 @@ impl Copy<'_, '_> {
 
     /// Interleaves two rows of images as pairs of 16-bit elements; the second row may be missing or shorter.
     fn pairs(&self, (image, row): (usize, Row), second: Option<(usize, Row)>, to: To) {
-        let view = &self.reader.source.view;
+        let view = &self.reader.view;
         if let Some(strides) = self.strides().filter(|_| view.dtype() == DataType::Bf16) {
             let ((first, step), all) = (self.place(strides, image, &row), self.channels.1);
             let other = second.map(|(image, row)| self.place(strides, image, &row).0 - first);

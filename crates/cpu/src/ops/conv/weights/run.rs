@@ -36,8 +36,9 @@ impl Generated for Gradient {
     fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DIFF_WEIGHTS)?)?;
         let reader = |side: &Side| Reader::new(simd, ctx, side);
-        let bound = Bound { plan: self, code, rows: reader(&self.rows)?, columns: reader(&self.columns)?, tail };
-        if !bound.is_in_panels() && bound.lines_across().is_none() && bound.padded().is_none() {
+        let in_panels = self.is_in_panels(&tail);
+        let bound = Bound { plan: self, code, rows: reader(&self.rows)?, columns: reader(&self.columns)?, tail, in_panels };
+        if !in_panels && bound.lines_across().is_none() && bound.padded().is_none() {
             bound.tail.dst().zero_padding();
         }
         if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
@@ -59,6 +60,9 @@ impl Generated for Gradient {
     }
 }
 
+/// Elements of the lines of several rows that are stored together.
+const ACROSS_ELEMENTS: usize = 256;
+
 /// A problem bound to its arguments.
 struct Bound<'a> {
     plan: &'a Gradient,
@@ -66,6 +70,8 @@ struct Bound<'a> {
     rows: Reader<'a>,
     columns: Reader<'a>,
     tail: Epilogue<'a>,
+    /// Whether the gradient has the layout of the sums of a panel.
+    in_panels: bool,
 }
 
 /// A block of the gradient: its group, and first channels and numbers of channels.
@@ -99,6 +105,8 @@ struct Ready<'a> {
 /// What the tiles of a tap and panel need.
 struct Work<'w, 'h> {
     sums: &'w mut [f32],
+    /// The first of them in the gradient, if tiles store.
+    to: usize,
     words: &'w mut [usize],
     prefetches: &'w mut Prefetches,
     /// The configured AMX tiles, on AMX.
@@ -108,6 +116,16 @@ struct Work<'w, 'h> {
 /// The byte offset of a channel of an operand.
 fn place(reader: &Reader<'_>, strides: &Strides, channel: usize) -> usize {
     (reader.first + strides.channel(channel)) * 4
+}
+
+impl Gradient {
+    /// Whether the gradient has the layout of the sums of a panel.
+    fn is_in_panels(&self, tail: &Epilogue<'_>) -> bool {
+        let dst = tail.dst();
+        let b = dst.blocking();
+        let panels = self.joined == 1 && b.inner.len() == 1 && b.inner.iter().all(|i| i == (self.column_dim, self.panel as i64));
+        panels && b.strides[self.row_dim] == self.panel as i64 && dst.dtype() == DataType::F32 && tail.is_plain()
+    }
 }
 
 impl Bound<'_> {
@@ -190,7 +208,7 @@ impl Bound<'_> {
         let width = if is_rows { self.plan.pitch(count) } else { self.plan.line() };
         let (to, at) = if is_rows { &mut ready.rows } else { &mut ready.columns };
         if let Some(strides) = side.strides.filter(|_| side.in_place) {
-            (*to, *at) = (reader.source.view.buf(), place(reader, &strides, first));
+            (*to, *at) = (reader.view.buf(), place(reader, &strides, first));
             if !is_rows {
                 ready.panel = if strides.is_plain() { self.plan.panel } else { strides.far } * 4;
             }
@@ -244,15 +262,20 @@ impl Bound<'_> {
     fn multiply(&self, (at, ready): (&Block, &Ready), sums: &mut [f32], words: &mut [usize], mut held: Option<&mut Held<'_>>) {
         let p = self.plan;
         let rows = at.rows.1 * p.rows_per_channel();
-        let [td, th, tw] = p.taps();
+        let ([td, th, tw], dst) = (p.taps(), self.tail.dst());
+        let stride = |i: usize| p.tap_dim(dst.dims().len(), i).map_or(0, |d| dst.blocking().strides[d] as usize);
+        // Only channels are in blocks where tiles store.
+        let strides = if p.tail.is_some() { [0, 1, 2].map(stride) } else { [0; 3] };
         for panel in ready.panels.clone() {
             let mut prefetches = self.prefetches(at, ready, panel);
+            let first = if p.tail.is_some() { dst.offset(&self.position(at, (panel, [0; 3]))) } else { 0 };
             for tap in 0..td * th * tw {
                 let region = if p.is_single() { 0 } else { (panel * td * th * tw + tap) * p.rows.each * p.rows_per_channel() * p.panel };
                 let sums = &mut sums[region..][..rows * p.panel];
                 let tap = [tap / (th * tw), tap / tw % th, tap % tw];
-                let stored =
-                    self.tap(at, ready, (panel, tap), Work { sums, words, prefetches: &mut prefetches, held: held.as_deref_mut() });
+                let to = first + tap[0] * strides[0] + tap[1] * strides[1] + tap[2] * strides[2];
+                let work = Work { sums, to, words, prefetches: &mut prefetches, held: held.as_deref_mut() };
+                let stored = self.tap(at, ready, (panel, tap), work);
                 if ready.done && !stored {
                     self.store(at, (panel, tap), sums);
                 }
@@ -263,15 +286,14 @@ impl Bound<'_> {
     /// The tiles of a tap and panel over a box; true if they have stored their sums.
     fn tap(&self, at: &Block, ready: &Ready, (panel, tap): (usize, [usize; 3]), work: Work<'_, '_>) -> bool {
         let p = self.plan;
-        let Work { sums, words, prefetches, held } = work;
+        let Work { sums, to, words, prefetches, held } = work;
         let (pairs, words) = words.split_at_mut(p.pairs);
         let parts = Parts::new(p, at, ready, tap, pairs);
         let pairs = &pairs[..2 * parts.count];
         if parts.count == 0 {
-            let whole = ready.done && p.is_single() && !p.rows.grid.is_merged() && self.is_in_panels();
+            let whole = p.tail.is_some() && self.in_panels;
             if whole {
-                let (dst, pos) = (self.tail.dst(), self.position(at, (panel, tap)));
-                dst.buf().part(dst.offset(&pos) * size_of::<f32>(), size_of_val(sums)).fill(0);
+                self.tail.dst().buf().part(to * size_of::<f32>(), size_of_val(sums)).fill(0);
             } else if ready.fresh {
                 sums.fill(0.0);
             }
@@ -292,10 +314,13 @@ impl Bound<'_> {
             return false;
         }
         let Code::Vectors(tiles) = self.code else { return false };
-        let (dst, pos, first) = (self.tail.dst(), self.position(at, (panel, tap)), at.columns.0 + panel * p.panel);
+        let (dst, first) = (self.tail.dst(), at.columns.0 + panel * p.panel);
         let (vectors, rows, columns) = (p.vectors(first), sums.len() / p.panel, p.panel.min(p.columns.channels - first));
-        let (to, row_step) = (dst.offset(&pos), dst.blocking().strides[p.row_dim] as usize);
         let (last, c) = ((columns - 1) % p.isa.width().lanes() + 1, dst.buf().as_ptr().addr() + to * 4);
+        if p.tail.is_some() && columns < p.panel && self.in_panels {
+            // The zeros behind the columns.
+            dst.buf().part(to * size_of::<f32>(), size_of_val(sums)).fill(0);
+        }
         let other = !ready.fresh || p.ends_within(first);
         let enough = prefetches.left().checked_sub(1).map_or(usize::MAX, |more| rows.div_ceil(MOST_ROWS * (more + 1)));
         let mut run_tiles = |list: &List<'_>, count: usize| {
@@ -323,10 +348,11 @@ impl Bound<'_> {
             });
         };
         let list = if p.is_across() { List::across(words, 0) } else { List::new(words, 0) };
-        let (mut list, mut listed, c_row) = (list, 0, row_step * 4);
-        // Tiles of equal height are one call, or as many calls as there are runs to prefetch.
-        let heights = p.heights(rows, vectors).into_iter().filter(|h| *h > 0);
-        let runs = heights.flat_map(|h| p.runs(rows, vectors).filter(move |run| run.1 == h));
+        let (mut list, mut listed, c_row) = (list, 0, dst.blocking().strides[p.row_dim] as usize * 4);
+        // Tiles of equal height are one call, or as many calls as there are runs to prefetch. Runs of contiguous rows are in this order.
+        let heights = if p.is_contiguous(rows) { [usize::MAX, 0, 0, 0] } else { p.heights(rows, vectors) };
+        let heights = heights.into_iter().filter(|h| *h > 0);
+        let runs = heights.flat_map(|h| p.runs(rows, vectors).filter(move |run| h == usize::MAX || run.1 == h));
         // Rows that are not contiguous make strips of a tile each.
         let strips = runs.flat_map(|(row, height, count)| {
             let (strips, each) = if p.is_across() { (1, count) } else { (count, 1) };
@@ -346,10 +372,6 @@ impl Bound<'_> {
             listed += count;
         }
         run_tiles(&list, listed);
-        if p.tail.is_some() && columns < p.panel && self.is_in_panels() {
-            let zeros = [0.0f32; MAX_PANEL_COLUMNS];
-            (0..rows).for_each(|row| dst.buf().write(to + row * row_step + columns, &zeros[columns..p.panel]));
-        }
         p.tail.is_some()
     }
 
@@ -382,7 +404,7 @@ impl Bound<'_> {
         let strides = side.strides.filter(|s| !s.is_plain());
         strides.map_or(Runs::default(), |s| {
             let at = place(reader, &s, group * side.channels + start);
-            Runs::new(side, &s, places, reader.source.view.buf().as_ptr().addr() + at, count)
+            Runs::new(side, &s, places, reader.view.buf().as_ptr().addr() + at, count)
         })
     }
 
@@ -416,7 +438,7 @@ impl Bound<'_> {
         }
         (pos[p.column_dim], pos[p.row_dim]) = ((at.columns.0 + panel * p.panel) as i64, (at.rows.0 % each) as i64);
         for (i, tap) in tap.iter().enumerate() {
-            if let Some(d) = (dims + i).checked_sub(3).filter(|d| *d >= usize::from(p.grouped) + 2) {
+            if let Some(d) = p.tap_dim(dims, i) {
                 pos[d] = *tap as i64;
             }
         }
@@ -436,9 +458,9 @@ impl Bound<'_> {
         }
         for (index, sums) in sums.chunks_exact_mut(rows * p.panel).enumerate() {
             let (joint, tap) = (p.rows.grid.joint, p.rows.grid.joint_tap(index));
-            let spatial = (joint..3).filter_map(|i| Some((i, (dims + i).checked_sub(3).filter(|d| *d >= usize::from(p.grouped) + 2)?)));
+            let spatial = (joint..3).filter_map(|i| Some((i, p.tap_dim(dims, i)?)));
             spatial.for_each(|(i, d)| pos[d] = tap[i] as i64);
-            if self.is_in_panels() {
+            if self.in_panels {
                 if columns < p.panel {
                     sums.chunks_exact_mut(p.panel).for_each(|row| row[columns..].fill(0.0));
                 }
@@ -508,11 +530,17 @@ impl Bound<'_> {
     fn store_across(&self, mut pos: Pos, sums: &[f32], (columns, width): (usize, usize)) {
         let (p, dst) = (self.plan, self.tail.dst());
         let step = dst.blocking().strides[p.column_dim] as usize;
+        // Lines that follow each other are stored together.
+        let together = if step == width { ACROSS_ELEMENTS / width } else { 1 };
         for rows in sums.chunks(width * p.panel) {
-            let (to, mut line) = (dst.offset(&pos), [0.0f32; MAX_PANEL_COLUMNS]);
-            for column in 0..columns {
-                line.iter_mut().zip(rows[column..].iter().step_by(p.panel)).for_each(|(x, sum)| *x = *sum);
-                dst.buf().write(to + column * step, &line[..width]);
+            let (to, mut lines) = (dst.offset(&pos), [0.0f32; ACROSS_ELEMENTS]);
+            for first in (0..columns).step_by(together) {
+                let count = together.min(columns - first);
+                for (i, row) in rows.chunks_exact(p.panel).enumerate() {
+                    let column = lines.chunks_exact_mut(width).zip(&row[first..first + count]);
+                    column.for_each(|(line, sum)| line[i] = *sum);
+                }
+                dst.buf().write(to + first * step, &lines[..count * width]);
             }
             pos[p.row_dim] += width as i64;
         }
@@ -525,14 +553,6 @@ impl Bound<'_> {
         let width = b.inner.iter().next().filter(|i| b.inner.len() == 1 && i.0 == p.row_dim).map(|i| i.1 as usize)?;
         let whole = p.rows.blocks == 1 || p.rows.each.is_multiple_of(width);
         (width <= MAX_PANEL_COLUMNS && p.joined == 1 && whole && dst.dtype() == DataType::F32 && self.tail.is_plain()).then_some(width)
-    }
-
-    /// Whether the gradient has the layout of the sums of a panel.
-    fn is_in_panels(&self) -> bool {
-        let (dst, dim) = (self.tail.dst(), self.plan.column_dim);
-        let b = dst.blocking();
-        let panels = self.plan.joined == 1 && b.inner.len() == 1 && b.inner.iter().all(|i| i == (dim, self.plan.panel as i64));
-        panels && b.strides[self.plan.row_dim] == self.plan.panel as i64 && dst.dtype() == DataType::F32 && self.tail.is_plain()
     }
 }
 

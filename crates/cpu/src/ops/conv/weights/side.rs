@@ -36,8 +36,13 @@ impl Dim {
         Dim { size: places, places, taps: 1, dilation: 1, stride: 1, pad: 0 }
     }
 
+    #[inline]
     fn phase_shift(&self, tap: usize) -> PhaseShift {
         let (first, stride) = ((tap * self.dilation) as i64 - self.pad, self.stride as i64);
+        // Divisions take longer than the rest of a small gradient.
+        if stride == 1 {
+            return PhaseShift { phase: 0, shift: first };
+        }
         let phase = first.rem_euclid(stride);
         PhaseShift { phase: phase as usize, shift: (first - phase) / stride }
     }
@@ -45,9 +50,15 @@ impl Dim {
     /// The places of the window at which a tap is inside.
     pub(crate) fn inside(&self, tap: usize) -> Range<usize> {
         let PhaseShift { phase, shift } = self.phase_shift(tap);
-        let pixels = self.size.saturating_sub(phase).div_ceil(self.stride) as i64;
-        let end = (pixels - shift).clamp(0, self.places as i64);
+        let end = (self.pixels(phase) as i64 - shift).clamp(0, self.places as i64);
         (-shift).clamp(0, end) as usize..end as usize
+    }
+
+    /// Pixels of a phase.
+    #[inline]
+    fn pixels(&self, phase: usize) -> usize {
+        let pixels = self.size.saturating_sub(phase);
+        if self.stride == 1 { pixels } else { pixels.div_ceil(self.stride) }
     }
 
     /// The pixel behind the last one that a tap reads.
@@ -69,11 +80,15 @@ impl Dim {
 
     /// Index of a tap's phase among the phases of all taps, in the order of taps.
     fn phase_index(&self, tap: usize) -> usize {
-        tap % self.period()
+        let period = self.period();
+        if period == 1 { 0 } else { tap % period }
     }
 
     /// Taps from one of a phase to the next of the same phase.
     fn period(&self) -> usize {
+        if self.stride == 1 {
+            return 1;
+        }
         let (mut a, mut b) = (self.dilation, self.stride);
         while b > 0 {
             (a, b) = (b, a % b);
@@ -356,7 +371,7 @@ impl Grid {
         let skipped = (-first).max(0) as usize;
         let slots = (count + self.slots[2] - self.each(2)).saturating_sub(skipped);
         let first = (first + skipped as i64) as usize;
-        let pixels = dim.size.saturating_sub(phase).div_ceil(dim.stride).saturating_sub(first);
+        let pixels = dim.pixels(phase).saturating_sub(first);
         Row { at, before: skipped, first: first * dim.stride + phase, step: dim.stride, count: slots.min(pixels), behind: 0 }
     }
 }

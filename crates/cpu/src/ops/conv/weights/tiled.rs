@@ -31,7 +31,7 @@ use crate::row::{RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
 use oxidnn_jit::kernels::tiles::ROWS;
 use oxidnn_runtime::{Plan, Skip};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Blocking, DataType, Error, Problem, Tensor};
 use std::sync::Arc;
 
 /// Steps of a box times columns of a panel: a panel stays in a near cache, and sums stay in registers for long.
@@ -617,12 +617,28 @@ impl Gradient {
             && self.joined == 1
             && self.attr.zero_points.is_empty()
             && self.is_single()
-            && !self.rows.grid.is_merged()
+            && weights.blocking().is_some_and(|b| self.follow(b))
         {
             self.tail = Some(Arc::new(Tail::raw()));
             self.cut_channels()?;
         }
         Some(self)
+    }
+
+    /// Whether the rows of merged taps follow each other in the gradient as those of a tap do.
+    fn follow(&self, gradient: &Blocking) -> bool {
+        let mut next = gradient.strides[self.row_dim].saturating_mul(self.rows.channels as i64);
+        (self.rows.grid.joint..3).rev().all(|i| {
+            let taps = self.rows.grid.dims[i].taps;
+            let follows = taps == 1 || self.tap_dim(gradient.strides.len(), i).is_some_and(|d| gradient.strides[d] == next);
+            next = next.saturating_mul(taps as i64);
+            follows
+        })
+    }
+
+    /// The dimension of a gradient of `ndims` dimensions along the window's dimension `i`, if it has one.
+    pub(crate) fn tap_dim(&self, ndims: usize, i: usize) -> Option<usize> {
+        (ndims + i).checked_sub(3).filter(|d| *d >= usize::from(self.grouped) + 2)
     }
 
     /// Decides what is read in place: rows whose pixels are near each other, columns that are stored as panels.
@@ -674,6 +690,11 @@ impl Gradient {
     /// Whether the rows of a tile are contiguous: unless several rows of the window are merged.
     pub(crate) fn is_across(&self) -> bool {
         self.rows.grid.joint > 1
+    }
+
+    /// Whether `rows` rows of a block are contiguous.
+    pub(crate) fn is_contiguous(&self, rows: usize) -> bool {
+        rows <= self.rows_together()
     }
 
     /// The offset of a row of a block from the first, in words.
