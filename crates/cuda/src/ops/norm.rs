@@ -168,7 +168,13 @@ impl Norm<'_> {
             }
             let mut map = Map::over(self.real, &dst.layout);
             map.tail(&Tail::of(self.problem, Arg::DST, dst))?;
-            let (mean, inverse) = self.given(&mut map.emit)?;
+            let (mean, mut inverse) = self.given(&mut map.emit)?;
+            if self.spans_channels() {
+                let channels = Tensor::plain([self.src.dims()[1]], self.real.dtype()).map_err(|_| OVERFLOW)?;
+                let at = self.inverses(program, &channels)?;
+                map.emit.view(&scratch("known_inverse", at, &channels))?;
+                inverse = "known_inverse(a, q)".into();
+            }
             map.element = self.applied(&mut map.emit, &mean, &inverse, false)?;
             if self.by_lanes() {
                 map.together(&View::of("dst", Arg::DST, dst), &[View::of("src", Arg::SRC, self.src)]);
@@ -373,6 +379,23 @@ impl Norm<'_> {
             Share::Group(_) => Shape::of_images(&all, [images, pixels, count], self.real, target),
             Share::Row => None,
         }
+    }
+
+    /// Whether vectors along the pixels of a channel would span two of them, so that each element has its own channel.
+    fn spans_channels(&self) -> bool {
+        let pixels = self.src.dims().last().copied().unwrap_or(1);
+        self.share == Share::Channel && self.vectors.is_some() && self.by_planes() && pixels % 8 != 0 && pixels >= 64
+    }
+
+    /// The launch that computes the reciprocal standard deviations of channels from the given variances; their place.
+    fn inverses(&self, program: &mut Program, channels: &Tensor) -> Result<usize, Skip> {
+        let at = program.book(channels.bytes()).ok_or(OVERFLOW)?;
+        let mut map = Map::over(self.real, &channels.layout);
+        let (_, inverse) = self.given(&mut map.emit)?;
+        map.written(&scratch("known_inverse", at, channels))?;
+        map.element = format!("    known_inverse_store(a, known_inverse_at(a, p), {});\n", inverse.replace("(a, q)", "(a, p)"));
+        program.launches.push(map.launch());
+        Ok(at)
     }
 
     /// The launch that normalises the elements of pixels by contiguous channels, with the given statistics; `None` for other layouts.
