@@ -103,9 +103,11 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     };
     let lowest = literal(number::lowest(op.dst.dtype));
     let code = if op.alg != PoolAlg::Max {
+        // Padding adds zeros, without branches: so the loads of a tile are in flight together, and take registers.
+        map.emit.option("BLOCKS", 3);
         each(
             "    real sum[TALL * WIDE][LANES] = {};\n",
-            "            if (!is || k[j] < 0) continue;\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) sum[j][i] += x.number(i);\n",
+            "            if (k[j] < 0) continue;\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) sum[j][i] += x.number(i);\n",
             "        const real by = divisor(a, q);\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = ratio(sum[j][i], by);\n",
         )
     } else if let Some(ws) = &op.workspace {
