@@ -12,9 +12,10 @@ use oxidnn_spec::{Arg, Op, Problem, Tensor};
 /// Largest half width of a neighbourhood of channels that is kept in registers.
 const NEAR: i64 = 4;
 
-/// Results of a thread: channels, or pixels of a column, if channels are not contiguous in memory; pixels of a column if a vector of channels is.
+/// Results of a thread: channels, if they are not contiguous in memory; pixels of a column within channels.
 const TALL: i64 = 8;
-const TALL_OF_VECTORS: i64 = 2;
+/// CTAs per SM of vectors of channels, whose row sums take registers.
+const BLOCKS_OF_VECTORS: i64 = 2;
 
 /// Local response normalisation forward and backward.
 pub(crate) fn lrn(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
@@ -84,8 +85,8 @@ fn within_planes(op: &Lrn, problem: &Problem) -> Result<Program, Skip> {
         "    real sums[TALL][LANES] = {{}};\n    index q[RANK], own[RANK];\n    for (int d = 0; d < RANK; ++d) q[d] = p[d];\n#pragma unroll\n    \
          for (int i = 0; i < TALL + 2 * HALF; ++i) {{\n        q[2] = p[2] + i - HALF;\n        const bool inside = q[2] >= 0 && q[2] < (index)a.length[2];\n        \
          real row[LANES] = {{}};\n#pragma unroll\n        \
-         for (int d = -HALF; d <= HALF; ++d) {{\n            q[3] = p[3] + d;\n            if (!inside || q[3] < 0 || q[3] >= (index)a.length[3]) continue;\n            \
-         Vector<src_type, LANES> x;\n            x.load(a.src_data, src_at(a, q));\n#pragma unroll\n            \
+         for (int d = -HALF; d <= HALF; ++d) {{\n            q[3] = p[3] + d;\n            Vector<src_type, LANES> x = {{}};\n            \
+         if (inside && q[3] >= 0 && q[3] < (index)a.length[3]) x.load(a.src_data, src_at(a, q));\n#pragma unroll\n            \
          for (int l = 0; l < LANES; ++l) row[l] = fma(x.number(l), x.number(l), row[l]);\n        }}\n#pragma unroll\n        \
          for (int j = 0; j < TALL; ++j) {{\n            if (j > i || j + 2 * HALF < i) continue;\n#pragma unroll\n            \
          for (int l = 0; l < LANES; ++l) sums[j][l] += row[l];\n        }}\n        \
@@ -95,8 +96,10 @@ fn within_planes(op: &Lrn, problem: &Problem) -> Result<Program, Skip> {
          finish_lanes<LANES>(a, own, v);\n    }}\n"
     );
     let apart = dst.blocking().is_some_and(|b| b.is_plain() && b.strides[1] != 1);
-    let tall = if apart { TALL } else { TALL_OF_VECTORS };
-    map.tiles(&code, &[("src", &op.src), ("dst", dst)], Tile { along: 2, tall, wide: 1 });
+    if !apart {
+        map.emit.option("BLOCKS", BLOCKS_OF_VECTORS);
+    }
+    map.tiles(&code, &[("src", &op.src), ("dst", dst)], Tile { along: 2, tall: TALL, wide: 1 });
     Ok(map.program())
 }
 
