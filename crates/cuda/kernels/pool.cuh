@@ -253,6 +253,15 @@ DEVICE bool was_kept(const Vector<T, COUNT>& kept, int i, index k) {
     return (apart & 0xffu << i % 4 * 8) == 0;
 }
 
+// What no maximum is smaller than: NaN, which is ignored, or the lowest integer.
+template <class T, int COUNT>
+DEVICE Vector<T, COUNT> nothing() {
+    Vector<T, COUNT> x;
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) x.words[i] = T::encode(T::FLOATING ? (real)__uint_as_float(0x7fc00000u) : (real)-4e9f);
+    return x;
+}
+
 // The maximum per channel; NaN is ignored (the initial value is NaN, and fmax returns the other operand).
 template <class T, int COUNT>
 struct Largest {

@@ -93,7 +93,11 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     // More loads in flight for wide windows.
     map.emit.define("ACROSS", if op.kernel.last().is_some_and(|&k| k > 6) { 7 } else { 3 });
     let mut all = vec![("src", &op.src), ("dst", &op.dst)];
-    let load = "        Vector<src_type, LANES> x = {};\n        if (is) x.load(a.src_data, src_at(a, q));\n#pragma unroll\n        for (int j = 0; j < TALL * WIDE; ++j) {\n";
+    // Without branches, so that the loads of a tile are in flight together.
+    let filling = if op.alg == PoolAlg::Max && op.workspace.is_none() { "nothing<src_type, LANES>()" } else { "{}" };
+    let load = format!(
+        "        Vector<src_type, LANES> x = {filling};\n        if (is) x.load(a.src_data, src_at(a, q));\n#pragma unroll\n        for (int j = 0; j < TALL * WIDE; ++j) {{\n"
+    );
     let each = |before: &str, take: &str, after: &str| {
         format!(
             "{before}    each_tap<TALL, WIDE>(a, p, [&](const index* q, const index (&k)[TALL * WIDE], bool is) {{\n{load}{take}        }}\n    }});\n#pragma unroll\n    \
@@ -130,7 +134,7 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     } else {
         each(
             "    Largest<src_type, LANES> best[TALL * WIDE];\n    bool any[TALL * WIDE] = {};\n",
-            "            if (!is || k[j] < 0) continue;\n            best[j].take(x);\n            any[j] = true;\n",
+            "            if (k[j] < 0) continue;\n            best[j].take(x);\n            any[j] = any[j] || is;\n",
             &format!("#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = any[j] ? best[j].number(i) : {lowest};\n"),
         )
     };
