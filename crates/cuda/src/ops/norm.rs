@@ -216,8 +216,8 @@ impl Norm<'_> {
             // In `result` the group is stored after the dimensions of `p`.
             rows.result = rows.result.replace(&format!("p[1] / {channels}"), &format!("p[{}]", self.src.dims().len()));
         }
-        let inverse = format!("(real)1 / sqrt(s[{variance}] + {})", literal(self.epsilon));
-        rows.each = self.applied(&mut rows.emit, mean, &inverse, false)?;
+        rows.ready = format!("    const real row_inverse = (real)1 / sqrt(s[{variance}] + {});\n", literal(self.epsilon));
+        rows.each = self.applied(&mut rows.emit, mean, "row_inverse", false)?;
         self.vectorise(&mut rows, &[("src", Arg::SRC)], Arg::DST, dst)?;
         Ok(rows)
     }
