@@ -141,7 +141,9 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     // Tiles pay off if windows overlap; the positions of the maxima take registers.
     let shares = |d: usize| op.kernel[d] > op.window.strides[d];
     let (last, kept) = (op.kernel.len() - 1, op.workspace.is_some());
-    let tall = if !kept && shares(last.saturating_sub(1)) { 2 } else { 1 };
+    // Where a thread has one channel, a taller tile shares more of its positions.
+    let apart = op.dst.blocking().is_some_and(|b| b.is_plain() && b.strides[1] != 1);
+    let tall = if !kept && shares(last.saturating_sub(1)) { if apart && last > 0 { 4 } else { 2 } } else { 1 };
     let wide = if !kept && shares(last) && op.window.strides[last] == 1 { 2 } else { 1 };
     map.tiles(&code, &all, tile(op, [tall, wide]));
     if !kept && op.kernel.len() == 2 {
