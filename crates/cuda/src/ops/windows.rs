@@ -166,9 +166,10 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
 
 fn pool_backward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, &op.dst))?;
-    // Not for average pooling, whose divisors would take many registers.
-    if op.workspace.is_some() {
-        known(op, &mut map.emit);
+    known(op, &mut map.emit);
+    if op.workspace.is_none() {
+        // All loads of a tile in flight, and the divisors of all windows, take registers.
+        map.emit.option("BLOCKS", 2);
     }
     // Whether windows overlap much.
     let own = op.kernel.last().zip(op.window.strides.last()).is_some_and(|(&k, &s)| k > 2 * s);
@@ -183,7 +184,7 @@ fn pool_backward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
                 "if (was_kept(kept, i, k[j])) sum[j][i] += x.number(i);",
             )
         }
-        None => ("        const real by = is ? (real)1 / divisor(a, q) : (real)0;\n", "sum[j][i] = fma(x.number(i), by, sum[j][i]);"),
+        None => ("        const real by = ratio((real)1, divisor(a, q));\n", "sum[j][i] = fma(x.number(i), by, sum[j][i]);"),
     };
     let code = format!(
         "    real sum[TALL * WIDE][LANES] = {{}};\n    each_window<TALL, WIDE>(a, p, [&](const index* q, const index (&k)[TALL * WIDE], bool is) {{\n        \
