@@ -55,13 +55,22 @@ impl Columns<'_> {
         let Columns { shape, real, matrices, terms, emit } = self;
         let at = columns::book(program, &shape, 1, real)?;
         program.launches.push(shape.launch(emit, matrices, terms, Some(1), at));
-        program.launches.push(added(real, tail, (channel, count), (at, shape.parts))?);
+        program.launches.push(added(real, tail, &Partial { channel, count, at, parts: shape.parts })?);
         Ok(())
     }
 }
 
-/// The launch that adds `parts` partial sums at `at`, divides by `count` and writes the result of index `channel` through `tail`.
-fn added(real: Real, tail: &Tail<'_>, (channel, count): (usize, i64), (at, parts): (usize, i64)) -> Result<Launch, Skip> {
+/// `parts` partial sums per index of dimension `channel` in the scratch memory at `at`; their total is divided by `count`.
+struct Partial {
+    channel: usize,
+    count: i64,
+    at: usize,
+    parts: i64,
+}
+
+/// The launch that adds partial sums and writes the results through `tail`.
+fn added(real: Real, tail: &Tail<'_>, sums: &Partial) -> Result<Launch, Skip> {
+    let &Partial { channel, count, at, parts } = sums;
     let dims = &tail.dst.layout.dims;
     let partial = Layout::plain([parts, dims[channel]].into()).map_err(|_| Skip::Shape("sizes that overflow"))?;
     let mut last = Rows::over(real, &partial, |d| d == 1);
@@ -260,7 +269,11 @@ fn slopes_of_planes(problem: &Problem, target: &CudaTarget) -> Result<Option<Pro
     rows.vectorised(inputs.iter().map(|view| Input::of(view, 0, true)).collect(), Some(dst), &target.facts);
     program.launches.push(rows.launch());
     let diff_weights = tensor(problem, Arg::DIFF_WEIGHTS)?;
-    program.launches.push(added(real, &Tail::of(problem, Arg::DIFF_WEIGHTS, diff_weights), (1, 1), (at, dims[0]))?);
+    program.launches.push(added(
+        real,
+        &Tail::of(problem, Arg::DIFF_WEIGHTS, diff_weights),
+        &Partial { channel: 1, count: 1, at, parts: dims[0] },
+    )?);
     zero::padding(&mut program, Arg::DIFF_WEIGHTS, diff_weights)?;
     Ok(Some(program))
 }
