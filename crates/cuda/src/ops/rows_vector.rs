@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// 32-bit registers of a thread for the row, at most: in general; with further tensors that all rows share; the same by single elements; with 1,024 threads.
 const WORDS: i64 = 32;
 const WORDS_OF_SHARED: i64 = 16;
-const WORDS_OF_SINGLE: i64 = 8;
+const WORDS_OF_SINGLE: i64 = 16;
 const WORDS_OF_MANY: i64 = 24;
 
 /// Threads of a CTA in a cluster, and registers of a thread for the row: with two CTAs per SM, or one.
@@ -209,6 +209,7 @@ fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
     for (name, value) in [("THREADS", threads), ("VECTOR", vector), ("CHUNKS", chunks), ("CLUSTER", cluster)] {
         emit.option(name, value);
     }
+    emit.define("SURELY", surely(chunks));
     emit.define("STAGES", stages.len().max(1));
     emit.number("outputs", outputs);
     emit.number("terms", terms);
@@ -270,7 +271,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         );
         (text, "                if (i < from || i >= to) continue;\n")
     } else {
-        (";\n        if (valid && r < a.terms) {\n            row_term(a, (index)r, p);\n".to_owned(), "")
+        (";\n        if (valid && (c < SURELY || r < a.terms)) {\n            row_term(a, (index)r, p);\n".to_owned(), "")
     };
     let each_chunk = |text: &str| {
         format!(

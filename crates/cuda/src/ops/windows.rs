@@ -70,11 +70,12 @@ fn tile(op: &Pool, [tall, wide]: [i64; 2]) -> Tile {
 /// Largest side of windows for which the kernel is specialised.
 const KNOWN: i64 = 3;
 
-/// Specialises the kernel for small 2D windows that overlap or touch: defines their sizes and strides, and the offset of the first input in a window.
-fn known(op: &Pool, emit: &mut Emitter) {
-    let (&[rows, columns], &[down, step]) = (&op.kernel[..], &op.window.strides[..]) else { return };
+/// Specialises the kernel for small 2D windows that overlap or touch: defines their sizes and strides, and the offset of the first input in a window. Returns
+/// whether it did.
+fn known(op: &Pool, emit: &mut Emitter) -> bool {
+    let (&[rows, columns], &[down, step]) = (&op.kernel[..], &op.window.strides[..]) else { return false };
     if rows.max(columns) > KNOWN || down > rows || step > columns || op.window.dilations.iter().any(|&d| d != 0) {
-        return;
+        return false;
     }
     let edge = |d: usize, distance: i64| op.window.padding_l.get(d).map_or(0, |p| p.rem_euclid(distance));
     for (name, value) in
@@ -82,19 +83,17 @@ fn known(op: &Pool, emit: &mut Emitter) {
     {
         emit.option(name, value);
     }
+    true
 }
 
 fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
-    // Places take longer where all are known.
-    if op.workspace.is_none() {
-        known(op, &mut map.emit);
-    }
+    let known = known(op, &mut map.emit);
     // More loads in flight for wide windows.
     map.emit.define("ACROSS", if op.kernel.last().is_some_and(|&k| k > 6) { 7 } else { 3 });
     let mut all = vec![("src", &op.src), ("dst", &op.dst)];
     // Without branches, so that the loads of a tile are in flight together.
-    let filling = if op.alg == PoolAlg::Max && op.workspace.is_none() { "nothing<src_type, LANES>()" } else { "{}" };
+    let filling = if op.alg == PoolAlg::Max && (known || op.workspace.is_none()) { "nothing<src_type, LANES>()" } else { "{}" };
     let load = format!(
         "        Vector<src_type, LANES> x = {filling};\n        if (is) x.load(a.src_data, src_at(a, q));\n#pragma unroll\n        for (int j = 0; j < TALL * WIDE; ++j) {{\n"
     );
@@ -117,20 +116,32 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     } else if let Some(ws) = &op.workspace {
         map.written(&View::of("ws", Arg::WORKSPACE, ws))?;
         all.push(("ws", ws));
-        // NaN is never chosen, as with `fmax`.
-        each(
-            &format!(
-                "    real best[TALL * WIDE][LANES];\n    index chosen[TALL * WIDE][LANES] = {{}};\n    bool any[TALL * WIDE] = {{}};\n#pragma unroll\n    \
-                 for (int j = 0; j < TALL * WIDE; ++j) for (int i = 0; i < LANES; ++i) best[j][i] = {};\n",
-                literal(f64::NAN)
-            ),
-            "            if (!is || k[j] < 0) continue;\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) {\n                const real y = x.number(i);\n                \
-             if (!(y <= best[j][i]) && (y == y || !any[j])) best[j][i] = y, chosen[j][i] = k[j];\n            }\n            any[j] = true;\n",
-            &format!(
-                "        Vector<ws_type, LANES> kept;\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = any[j] ? best[j][i] : {lowest}, kept.words[i] = (ws_type::word)chosen[j][i];\n        \
-                 kept.store(a.ws_data, ws_at(a, q));\n"
-            ),
-        )
+        let store = "kept.store(a.ws_data, ws_at(a, q));\n";
+        if known {
+            // Padding is NaN or the lowest integer, which are never chosen: no branches between the loads of a window.
+            each(
+                "    Chosen<src_type, LANES> best(first_tap(a, p));\n    bool any = false;\n",
+                "            best.take(x, k[j]);\n            any = any || is;\n",
+                &format!(
+                    "        Vector<ws_type, LANES> kept;\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = any ? best.number(i) : {lowest}, kept.words[i] = any ? (ws_type::word)best.element(i) : 0;\n        {store}"
+                ),
+            )
+        } else {
+            // NaN is never chosen, as with `fmax`.
+            each(
+                &format!(
+                    "    real best[TALL * WIDE][LANES];\n    index chosen[TALL * WIDE][LANES] = {{}};\n    bool any[TALL * WIDE] = {{}};\n#pragma unroll\n    \
+                     for (int j = 0; j < TALL * WIDE; ++j) for (int i = 0; i < LANES; ++i) best[j][i] = {};\n",
+                    literal(f64::NAN)
+                ),
+                "            if (!is || k[j] < 0) continue;\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) {\n                const real y = x.number(i);\n                \
+                 if (!(y <= best[j][i]) && (y == y || !any[j])) best[j][i] = y, chosen[j][i] = k[j];\n            }\n            any[j] = true;\n",
+                &format!(
+                    "        Vector<ws_type, LANES> kept;\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = any[j] ? best[j][i] : {lowest}, kept.words[i] = (ws_type::word)chosen[j][i];\n        \
+                     {store}"
+                ),
+            )
+        }
     } else {
         each(
             "    Largest<src_type, LANES> best[TALL * WIDE];\n    bool any[TALL * WIDE] = {};\n",
