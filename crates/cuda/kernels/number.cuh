@@ -171,6 +171,11 @@ struct Whole {
     enum { BITS = BITS_OF, EXPONENT = 0, MANTISSA = 0, FLOATING = 0 };
     typedef WORD word;
     static DEVICE real decode(word w) { return (real)whole(w); }
+    // Byte `i` of four: 2^23 + byte, without its unit of conversions; signed ones are moved up by 128.
+    static DEVICE real decode_of(u32 four, int i) {
+        const u32 moved = LOW < 0 ? four ^ 0x80808080u : four;
+        return (real)(__uint_as_float(__byte_perm(moved, 0x4b000000u, 0x7540 + i)) - (LOW < 0 ? 8388736.0f : 8388608.0f));
+    }
     static DEVICE int whole(word w) {
         if (BITS_OF == 4) return LOW < 0 ? (int)((u32)w << 28) >> 28 : w & 15;
         return LOW < 0 ? (int)(signed char)w : (int)w;
@@ -179,6 +184,17 @@ struct Whole {
 };
 typedef Whole<8, u8, -128, 127> S8;
 typedef Whole<8, u8, 0, 255> U8;
+
+// Element i of words of a type; bytes of integers are converted four to a word.
+template <class T, int N> struct Decoded {
+    static DEVICE real of(const typename T::word* words, int i) { return T::decode(words[i]); }
+};
+template <int LOW, int HIGH, int N> struct Decoded<Whole<8, u8, LOW, HIGH>, N> {
+    static DEVICE real of(const u8* words, int i) {
+        if (N % 4 != 0) return Whole<8, u8, LOW, HIGH>::decode(words[i]);
+        return Whole<8, u8, LOW, HIGH>::decode_of(((const u32*)words)[i / 4], i % 4);
+    }
+};
 typedef Whole<4, u8, -8, 7> S4;
 typedef Whole<4, u8, 0, 15> U4;
 struct S32 {

@@ -87,6 +87,11 @@ DEVICE void each_tap(const Args& a, const index* out, const F& f) {
         }
     }
 }
+
+// The first kernel element of the window of `out` that is not padding.
+DEVICE index first_tap(const Args& a, const index* out) {
+    return max((index)a.padding[0] - out[2] * DOWN, (index)0) * COLUMNS + max((index)a.padding[1] - out[3] * STEP, (index)0);
+}
 #else
 template <int TALL, int WIDE, class F>
 DEVICE void each_tap(const Args& a, const index* out, const F& f) {
@@ -253,6 +258,15 @@ DEVICE bool was_kept(const Vector<T, COUNT>& kept, int i, index k) {
     return (apart & 0xffu << i % 4 * 8) == 0;
 }
 
+// What no maximum is smaller than: NaN, which is ignored, or the lowest integer.
+template <class T, int COUNT>
+DEVICE Vector<T, COUNT> nothing() {
+    Vector<T, COUNT> x;
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) x.words[i] = T::encode(T::FLOATING ? (real)__uint_as_float(0x7fc00000u) : (real)-4e9f);
+    return x;
+}
+
 // The maximum per channel; NaN is ignored (the initial value is NaN, and fmax returns the other operand).
 template <class T, int COUNT>
 struct Largest {
@@ -268,7 +282,63 @@ struct Largest {
     DEVICE real number(int i) const { return best[i]; }
 };
 
-// The same for 16-bit types, two at a time.
+// The maximum per channel and the kernel element that it was first found under; NaN is never chosen. Without any number the element is `first`.
+template <class T, int COUNT>
+struct Chosen {
+    real best[COUNT];
+    index at[COUNT];
+    DEVICE Chosen(index first) {
+        const auto none = nothing<T, COUNT>();
+#pragma unroll
+        for (int i = 0; i < COUNT; ++i) best[i] = none.number(i), at[i] = first;
+    }
+    DEVICE void take(const Vector<T, COUNT>& x, index k) {
+#pragma unroll
+        for (int i = 0; i < COUNT; ++i) {
+            const real y = x.number(i);
+            if (!(y <= best[i]) && y == y) best[i] = y, at[i] = k;
+        }
+    }
+    DEVICE real number(int i) const { return best[i]; }
+    DEVICE index element(int i) const { return at[i]; }
+};
+
+// The same for 16-bit types, two at a time, by masks.
+template <class T, int COUNT>
+struct ChosenPairs {
+    Vector<T, COUNT> best;
+    u32 at[COUNT / 2];
+    DEVICE ChosenPairs(index first) {
+#pragma unroll
+        for (int i = 0; i < COUNT; ++i) best.words[i] = 0x7fff;
+#pragma unroll
+        for (int i = 0; i < COUNT / 2; ++i) at[i] = (u32)first * 0x10001u;
+    }
+    DEVICE void take(const Vector<T, COUNT>& x, index k) {
+        u32* to = (u32*)best.words;
+        const u32* from = (const u32*)x.words;
+#pragma unroll
+        for (int i = 0; i < COUNT / 2; ++i) {
+            u32 larger, number;
+            if (T::EXPONENT == 8) {
+                asm("set.gtu.u32.bf16x2 %0, %1, %2;" : "=r"(larger) : "r"(from[i]), "r"(to[i]));
+                asm("set.eq.u32.bf16x2 %0, %1, %1;" : "=r"(number) : "r"(from[i]));
+            } else {
+                asm("set.gtu.u32.f16x2 %0, %1, %2;" : "=r"(larger) : "r"(from[i]), "r"(to[i]));
+                asm("set.eq.u32.f16x2 %0, %1, %1;" : "=r"(number) : "r"(from[i]));
+            }
+            const u32 mask = larger & number;
+            to[i] = mask & from[i] | ~mask & to[i];
+            at[i] = mask & (u32)k * 0x10001u | ~mask & at[i];
+        }
+    }
+    DEVICE real number(int i) const { return best.number(i); }
+    DEVICE index element(int i) const { return at[i / 2] >> i % 2 * 16 & 0xffff; }
+};
+template <int COUNT> struct Chosen<Bf16, COUNT> : ChosenPairs<Bf16, COUNT> { using ChosenPairs<Bf16, COUNT>::ChosenPairs; };
+template <int COUNT> struct Chosen<F16, COUNT> : ChosenPairs<F16, COUNT> { using ChosenPairs<F16, COUNT>::ChosenPairs; };
+
+// The maximum for 16-bit types, two at a time.
 template <class T, int COUNT>
 struct LargestPairs {
     Vector<T, COUNT> best;
@@ -292,6 +362,14 @@ struct LargestPairs {
 };
 template <int COUNT> struct Largest<Bf16, COUNT> : LargestPairs<Bf16, COUNT> {};
 template <int COUNT> struct Largest<F16, COUNT> : LargestPairs<F16, COUNT> {};
+template <> struct Chosen<Bf16, 1> : Chosen<F32, 1> {
+    using Chosen<F32, 1>::Chosen;
+    DEVICE void take(const Vector<Bf16, 1>& x, index k) { Chosen<F32, 1>::take(Vector<F32, 1>{{__float_as_uint(x.number(0))}}, k); }
+};
+template <> struct Chosen<F16, 1> : Chosen<F32, 1> {
+    using Chosen<F32, 1>::Chosen;
+    DEVICE void take(const Vector<F16, 1>& x, index k) { Chosen<F32, 1>::take(Vector<F32, 1>{{__float_as_uint(x.number(0))}}, k); }
+};
 template <> struct Largest<Bf16, 1> : Largest<F32, 1> {
     DEVICE void take(const Vector<Bf16, 1>& x) { best[0] = fmax(best[0], x.number(0)); }
 };

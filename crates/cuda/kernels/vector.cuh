@@ -61,7 +61,7 @@ struct __align__(16) Vector {
             const u32 pair = ((const u32*)words)[i / 2];
             return __uint_as_float(i % 2 == 0 ? pair << 16 : pair & 0xffff0000u);
         }
-        return T::decode(words[i]);
+        return Decoded<T, N>::of(words, i);
     }
     DEVICE real operator()(const Args&, const index*) const { return number(lane); }
 

@@ -2,10 +2,14 @@
 // once. Grid-stride loop over tiles; neighbouring threads have neighbours in memory.
 //
 // The generated header has `first`, the position of the first result of tile i; `tile`, which computes the results of a tile that exist; and `aligned`, whether
-// the addresses allow vector accesses of VECTOR channels; otherwise channels are done singly.
+// the addresses allow vector accesses of VECTOR channels; otherwise channels are done singly. BLOCKS CTAs share an SM.
 #include "args.cuh"
 
-extern "C" __global__ void __launch_bounds__(256, 4) windows(const __grid_constant__ Args a) {
+#ifndef BLOCKS
+#define BLOCKS 4
+#endif
+
+extern "C" __global__ void __launch_bounds__(256, BLOCKS) windows(const __grid_constant__ Args a) {
     begin();
     const i64 thread = (i64)blockIdx.x * blockDim.x + threadIdx.x, threads = (i64)gridDim.x * blockDim.x;
     index p[RANK];

@@ -130,7 +130,8 @@ fn tensors_of(op: &Arc<Frozen>) -> Box<dyn Iterator<Item = &Arc<TensorDesc>> + '
     let held = || op.descriptor.rows.iter().flat_map(|r| op.objects(r.id));
     let graphs = held().filter_map(|o| o.as_graph()).flat_map(|g| g.tensors.values());
     let within = held().filter(|o| o.descriptor.is_operation()).flat_map(tensors_of);
-    Box::new(held().filter_map(|o| o.as_tensor()).chain(graphs).chain(within))
+    let ragged = held().filter_map(|o| o.as_tensor()?.ragged.as_ref()).map(|r| &r.offsets);
+    Box::new(held().filter_map(|o| o.as_tensor()).chain(graphs).chain(within).chain(ragged))
 }
 
 /// The operations in topological order, in which independent ones keep their order.

@@ -6,8 +6,8 @@ use super::pack::Pack;
 use crate::enums::*;
 use crate::handle::Handle;
 use crate::host_runtime::Sink;
-use crate::loops::view::load;
-use crate::pointers::{Data, host_bytes};
+use crate::loops::view::{host, load};
+use crate::pointers::{Data, host_bytes, host_bytes_mut};
 use crate::status::Failure;
 use crate::steps::Step as Ready;
 use oxidnn_runtime::{ALIGNMENT, Engine, Memory, Primitive, PrimitiveDesc, Verdict, fork};
@@ -81,6 +81,81 @@ impl Step {
     }
 }
 
+/// A tensor of the caller's whose batches have different lengths and lie one behind the other; steps compute on a padded copy.
+#[derive(Clone, Debug)]
+pub(crate) struct Ragged {
+    /// The tensor, and the beginnings of its batches: indices in [`Program::uids`].
+    pub(crate) user: usize,
+    pub(crate) offsets: usize,
+    /// Offsets are of 64 bits; elements per unit of theirs.
+    pub(crate) wide: bool,
+    pub(crate) unit: i64,
+    /// Batch, heads, sequence, size.
+    pub(crate) dims: [i64; 4],
+    pub(crate) strides: [i64; 4],
+    /// Bytes of an element.
+    pub(crate) width: usize,
+    /// Whether it is copied back after the steps, not before them.
+    pub(crate) is_output: bool,
+    /// Byte offset of the padded copy in the workspace.
+    pub(crate) padded: usize,
+}
+
+impl Ragged {
+    /// The beginning of batch `b` in elements.
+    fn place(&self, offsets: Data, b: i64) -> Option<i64> {
+        let bytes = if self.wide { 8 } else { 4 };
+        let number = host_bytes(offsets.behind(b as usize * bytes), bytes);
+        let number =
+            if self.wide { i64::from_le_bytes(number.try_into().ok()?) } else { i32::from_le_bytes(number.try_into().ok()?).into() };
+        number.checked_mul(self.unit).filter(|&at| at >= 0)
+    }
+
+    /// The beginning of batch `b` and the length of its sequences, if addresses can hold all of them.
+    fn batch(&self, offsets: Data, b: i64) -> Option<(i64, i64)> {
+        let [_, heads, rows, size] = self.dims;
+        let begin = self.place(offsets, b)?;
+        let own = (self.place(offsets, b + 1)?.checked_sub(begin).filter(|&all| all >= 0)? / self.strides[2]).min(rows);
+        let reach = [heads, own.max(1), size].into_iter().zip(&self.strides[1..]);
+        let end = reach.map(|(n, stride)| stride.checked_mul(n - 1)).try_fold(begin, |at, more| at.checked_add(more?))?;
+        end.checked_add(1)?.checked_mul(self.width as i64)?;
+        Some((begin, own))
+    }
+
+    /// Copies between the caller's memory and the padded copy, which has zeros behind the end of each batch.
+    ///
+    /// # Errors
+    /// `BAD_PARAM` for offsets below 0, that decrease, or that are no addresses.
+    fn copy(&self, user: Data, offsets: Data, padded: Data) -> Result<(), Failure> {
+        let [batches, heads, rows, size] = self.dims;
+        let line = size as usize * self.width;
+        // The elements of a row lie side by side, or are copied one by one.
+        let (pieces, bytes) = if self.strides[3] == 1 { (1, line) } else { (size, self.width) };
+        for b in 0..batches {
+            let batch = self.batch(offsets, b);
+            let wrong =
+                || Failure::invalid("RAGGED_OFFSET_DESC", format_args!("those of batch {b}"), "offsets of at least 0 that do not decrease");
+            let (begin, own) = batch.ok_or_else(wrong)?;
+            for (h, r) in (0..heads).flat_map(|h| (0..rows).map(move |r| (h, r))) {
+                let copy = padded.behind(((b * heads + h) * rows + r) as usize * line);
+                if r >= own {
+                    if !self.is_output {
+                        host_bytes_mut(copy, line).fill(0);
+                    }
+                    continue;
+                }
+                for i in 0..pieces {
+                    let place = begin + h * self.strides[1] + r * self.strides[2] + i * self.strides[3];
+                    let (user, copy) = (user.behind(place as usize * self.width), copy.behind(i as usize * bytes));
+                    let (from, to) = if self.is_output { (copy, user) } else { (user, copy) };
+                    host_bytes_mut(to, bytes).copy_from_slice(host_bytes(from, bytes));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Scalars passed by value that a program keeps in device memory.
 const NUMBERS: usize = 64;
 
@@ -93,6 +168,8 @@ pub(crate) struct Program {
     pub(crate) uids: Vec<i64>,
     /// Size in bytes of those passed by value, 0 for the others.
     pub(crate) by_value: Vec<usize>,
+    /// Tensors with padded copies.
+    pub(crate) ragged: Vec<Ragged>,
     /// Size in bytes of intermediate results and scratchpads.
     pub(crate) scratch: usize,
     /// Operations that were fused with others.
@@ -125,6 +202,10 @@ impl Program {
             return Err(Failure::null(format_args!("VARIANT_PACK_DATA_POINTERS: the tensor of the unique id {uid}")));
         }
         let workspace = self.aligned(pack.workspace)?;
+        if !self.ragged.is_empty() && matches!(sink, Sink::Graph(_)) {
+            return Err(Failure::unsupported("ragged batches in a graph of the host's runtime: the host copies them"));
+        }
+        self.copy_ragged(handle, pack, workspace, false)?;
         let values = match sink {
             Sink::Now if handle.engine().host_visible() => Vec::new(),
             Sink::Now => self.on_device(handle, pack)?,
@@ -151,7 +232,17 @@ impl Program {
         if let Ok(mut kept) = self.ready.try_lock() {
             *kept = Some(ready);
         }
-        Ok(())
+        self.copy_ragged(handle, pack, workspace, true)
+    }
+
+    /// Copies the ragged inputs or outputs, once the stream's work is done.
+    fn copy_ragged(&self, handle: &Handle, pack: &Pack, workspace: Data, outputs: bool) -> Result<(), Failure> {
+        let mut all = self.ragged.iter().filter(|r| r.is_output == outputs).peekable();
+        if all.peek().is_some() {
+            host(handle)?;
+        }
+        let user = |slot: usize| pack.address(self.uids[slot]).unwrap_or(Data::NULL);
+        all.try_for_each(|r| r.copy(user(r.user), user(r.offsets), workspace.behind(r.padded)))
     }
 
     /// Copies of the scalars passed by value, which the caller may free when the call returns.

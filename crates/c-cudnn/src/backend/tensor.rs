@@ -6,6 +6,7 @@ use crate::pointers::{Data, host_bytes};
 use crate::status::Failure;
 use crate::values::data_type;
 use oxidnn_spec::{Blocking, Blocks, DataType, Dims, Layout, Tensor};
+use std::sync::Arc;
 
 /// A tensor: element type, sizes and layout.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -19,11 +20,21 @@ pub(crate) struct TensorDesc {
     pub(crate) vector: Option<(usize, i64)>,
     pub(crate) is_virtual: bool,
     pub(crate) reordering: i64,
-    pub(crate) is_ragged: bool,
+    /// Where each batch begins, for batches of different lengths, one behind the other.
+    pub(crate) ragged: Option<Ragged>,
     /// A scalar that is read at execution, from host or device memory.
     pub(crate) is_by_value: bool,
     /// The bytes of a constant scalar.
     pub(crate) constant: Option<Vec<u8>>,
+}
+
+/// The places of ragged batches.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Ragged {
+    /// The tensor that holds the beginning of each batch, and the end of the last one.
+    pub(crate) offsets: Arc<TensorDesc>,
+    /// Elements per unit of the offsets.
+    pub(crate) unit: i64,
 }
 
 impl TensorDesc {
@@ -57,7 +68,11 @@ impl TensorDesc {
             is_virtual: one(CUDNN_ATTR_TENSOR_IS_VIRTUAL) == Some(1),
             reordering: one(CUDNN_ATTR_TENSOR_REORDERING_MODE).unwrap_or(0),
             is_by_value: one(CUDNN_ATTR_TENSOR_IS_BY_VALUE) == Some(1),
-            is_ragged: values.contains_key(&CUDNN_ATTR_TENSOR_RAGGED_OFFSET_DESC),
+            ragged: match values.get(&CUDNN_ATTR_TENSOR_RAGGED_OFFSET_DESC) {
+                Some(Typed { value: Value::Objects(all), .. }) => all.first().and_then(|o| o.as_tensor()).cloned(),
+                _ => None,
+            }
+            .map(|offsets| Ragged { offsets, unit: one(CUDNN_ATTR_TENSOR_RAGGED_OFFSET_MULTIPLIER).unwrap_or(1) }),
             constant,
         };
         tensor.check(count, one(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT).unwrap_or(1))?;

@@ -66,6 +66,9 @@ fn measure(candidates: &[Engine]) -> Result<Times, Failure> {
 /// Refuses graphs whose time depends on data: lengths, positions, pages.
 fn check(engine: &Engine) -> Result<(), Failure> {
     let graph = &engine.graph;
+    if graph.tensors.values().any(|t| t.ragged.is_some()) {
+        return Err(Failure::unsupported("a trial of a graph with ragged batches"));
+    }
     for uid in graph.nodes.iter().flat_map(|n| &n.reads) {
         let tensor = graph.tensors.get(uid).filter(|t| !t.is_virtual && !t.is_by_value && t.constant.is_none());
         if let Some(dtype) = tensor.map(|t| t.real_type()).transpose()?

@@ -1,4 +1,4 @@
-// Attention with everything that the samples add to it: masks, lengths of sequences, pages, dropout by a given mask, slopes, windows, sinks.
+// Attention with everything that the samples add to it: masks, lengths of sequences, ragged batches, pages, dropout by a given mask, slopes, windows, sinks.
 #pragma once
 #include "attention.hpp"
 #include "common.hpp"
@@ -220,6 +220,55 @@ void random(cudnnHandle_t handle) {
     });
 }
 
+// Sequences packed one behind the other.
+void ragged(cudnnHandle_t handle) {
+    Rules rules;
+    rules.queries = {5, 1, 3}, rules.keys = {9, 4, 7};
+    Tensors t(rules);
+    std::vector<int32_t> lq = {5, 1, 3}, lk = {9, 4, 7}, oq(B + 1), ok(B + 1);
+    for (int b = 0; b < B; b++) oq[b + 1] = oq[b] + lq[b] * H * D, ok[b + 1] = ok[b] + lk[b] * G * D;
+    std::vector<__half> q(B * S * H * D), k(B * T * G * D), v(k.size()), o(q.size());
+    for (int b = 0; b < B; b++) {
+        for (int i = 0; i < lq[b]; i++)
+            for (int h = 0; h < H; h++)
+                for (int d = 0; d < D; d++) q[oq[b] + (i * H + h) * D + d] = t.hq[((b * H + h) * S + i) * D + d];
+        for (int j = 0; j < lk[b]; j++)
+            for (int h = 0; h < G; h++)
+                for (int d = 0; d < D; d++) {
+                    k[ok[b] + (j * G + h) * D + d] = t.hk[((b * G + h) * T + j) * D + d];
+                    v[ok[b] + (j * G + h) * D + d] = t.hv[((b * G + h) * T + j) * D + d];
+                }
+    }
+    auto g = half_graph();
+    auto tq = input(g, "q", QD, {S * H * D, D, H * D, 1}), tk = input(g, "k", KD, {T * G * D, D, G * D, 1}), tv = input(g, "v", KD, {T * G * D, D, G * D, 1});
+    auto places = [&](const char *name) {
+        auto made = input(g, name, {B + 1, 1, 1, 1});
+        made->set_data_type(fe::DataType_t::INT32);
+        return made;
+    };
+    auto pq = places("places of queries"), pk = places("places of keys"), sq = lengths(g, "lengths of queries"), sk = lengths(g, "lengths of keys");
+    tq->set_ragged_offset(pq), tk->set_ragged_offset(pk), tv->set_ragged_offset(pk);
+    auto how = fe::graph::SDPA_attributes().set_name("sdpa").set_generate_stats(false).set_attn_scale(SCALE).set_padding_mask(true).set_seq_len_q(sq).set_seq_len_kv(sk);
+    auto [to, ts] = g.sdpa(tq, tk, tv, how);
+    to->set_output(true).set_dim(QD).set_stride({S * H * D, D, H * D, 1}).set_ragged_offset(pq);
+    run(handle, "ragged batches", g,
+        {{tq, q.data()}, {tk, k.data()}, {tv, v.data()}, {to, o.data()}, {pq, oq.data()}, {pk, ok.data()}, {sq, lq.data()}, {sk, lk.data()}}, [&](const std::string &what) {
+            for (int b = 0; b < B; b++)
+                for (int i = 0; i < lq[b]; i++)
+                    for (int h = 0; h < H; h++)
+                        for (int d = 0; d < D; d++) t.ho[((b * H + h) * S + i) * D + d] = o[oq[b] + (i * H + h) * D + d];
+            t.judge(what, rules);
+        });
+    // Offsets below 0, and that decrease.
+    Device workspace(g.get_workspace_size_plan_at_index(0));
+    for (int32_t wrong : {-1, oq[1] - 1}) {
+        auto bad = oq;
+        bad[2] = wrong;
+        Bound bound = {{tq, q.data()}, {tk, k.data()}, {tv, v.data()}, {to, o.data()}, {pq, bad.data()}, {pk, ok.data()}, {sq, lq.data()}, {sk, lk.data()}};
+        check(g.execute_plan_at_index(handle, bound, workspace.p, 0).is_bad(), "offset " + std::to_string(wrong) + " is refused");
+    }
+}
+
 // Keys and values in pages that a table lists.
 void paged(cudnnHandle_t handle) {
     const int PAGE = 4, PAGES = 3, BLOCKS = B * PAGES + 2;
@@ -260,6 +309,7 @@ void all(cudnnHandle_t handle) {
     padded_gradient(handle);
     dropped(handle);
     random(handle);
+    ragged(handle);
     paged(handle);
 }
 }  // namespace masks_area

@@ -12,9 +12,10 @@ use oxidnn_spec::{Arg, Op, Problem, Tensor};
 /// Largest half width of a neighbourhood of channels that is kept in registers.
 const NEAR: i64 = 4;
 
-/// Results of a thread: channels, or pixels of a column, if channels are not contiguous in memory; pixels of a column if a vector of channels is.
+/// Results of a thread: channels, if they are not contiguous in memory; pixels of a column within channels.
 const TALL: i64 = 8;
-const TALL_OF_VECTORS: i64 = 2;
+/// CTAs per SM of vectors of channels, whose row sums take registers.
+const BLOCKS_OF_VECTORS: i64 = 2;
 
 /// Local response normalisation forward and backward.
 pub(crate) fn lrn(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
@@ -23,8 +24,14 @@ pub(crate) fn lrn(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
     if op.alg == LrnAlg::AcrossChannels && (op.local_size - 1) / 2 <= NEAR {
         return across_channels(op, problem);
     }
-    if op.alg == LrnAlg::WithinChannel && op.prop.is_forward() && op.src.dims().len() == 4 && (op.local_size - 1) / 2 <= NEAR {
-        return within_planes(op, problem);
+    if op.alg == LrnAlg::WithinChannel && op.src.dims().len() == 4 && (op.local_size - 1) / 2 <= NEAR {
+        let plain = |t: &Tensor| t.blocking().is_some_and(|b| b.is_plain() && b.padded_dims == *t.dims());
+        if op.prop.is_forward() {
+            return within_planes(op, problem);
+        }
+        if plain(&op.src) && problem.op.tensor(Arg::DIFF_SRC).is_some_and(plain) {
+            return within_planes_backward(op, problem);
+        }
     }
     let mut program = Program::default();
     if op.prop.is_forward() {
@@ -68,36 +75,100 @@ pub(crate) fn lrn(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
     Ok(program)
 }
 
-/// Within channels, forward, in 2D: a thread computes results of one column, whose neighbourhoods share their row sums.
+/// Statements of a tile that sum `name`, or its squares, over the neighbourhoods of results of one column, which share their row sums; then those of `own` per
+/// result at position `own`, with its sums `sums[j]`.
+fn summed(name: &str, squares: bool, own: &str) -> String {
+    let add = if squares { "fma(x.number(l), x.number(l), row[l])" } else { "row[l] + x.number(l)" };
+    format!(
+        "    real sums[TALL][LANES] = {{}};\n    index q[RANK], own[RANK];\n    for (int d = 0; d < RANK; ++d) q[d] = p[d];\n#pragma unroll\n    \
+         for (int i = 0; i < TALL + 2 * HALF; ++i) {{\n        q[2] = p[2] + i - HALF;\n        const bool inside = q[2] >= 0 && q[2] < (index)a.length[2];\n        \
+         real row[LANES] = {{}};\n#pragma unroll\n        \
+         for (int d = -HALF; d <= HALF; ++d) {{\n            q[3] = p[3] + d;\n            Vector<{name}_type, LANES> x = {{}};\n            \
+         if (inside && q[3] >= 0 && q[3] < (index)a.length[3]) x.load(a.{name}_data, {name}_at(a, q));\n#pragma unroll\n            \
+         for (int l = 0; l < LANES; ++l) row[l] = {add};\n        }}\n#pragma unroll\n        \
+         for (int j = 0; j < TALL; ++j) {{\n            if (j > i || j + 2 * HALF < i) continue;\n#pragma unroll\n            \
+         for (int l = 0; l < LANES; ++l) sums[j][l] += row[l];\n        }}\n        \
+         const int j = i - 2 * HALF;\n        if (j < 0 || !moved(a, p, j, 0, own)) continue;\n{own}    }}\n"
+    )
+}
+
+/// Statements that load the vector `to` of a tensor at position `own`.
+fn loaded(name: &str, to: &str) -> String {
+    format!("        Vector<{name}_type, LANES> {to};\n        {to}.load(a.{name}_data, {name}_at(a, own));\n")
+}
+
+/// Sets the tile of these statements: eight pixels of a column.
+fn down_columns(map: &mut Map<'_>, code: &str, all: &[(&str, &Tensor)], dst: &Tensor) {
+    if dst.blocking().is_some_and(|b| b.is_plain() && b.strides[1] == 1) {
+        map.emit.option("BLOCKS", BLOCKS_OF_VECTORS);
+    }
+    map.tiles(code, all, Tile { along: 2, tall: TALL, wide: 1 });
+}
+
+/// Declares the constants of neighbourhoods in 2D; returns the function of powers.
+fn constants(op: &Lrn, emit: &mut Emitter, real: Real, dst: &Tensor) -> &'static str {
+    emit.define("HALF", (op.local_size - 1) / 2);
+    emit.real_number("alpha_over_n", f64::from(op.alpha.get()) / divisor(op));
+    emit.real_number("k", f64::from(op.k.get()));
+    emit.real_number("beta", f64::from(op.beta.get()));
+    emit.code("#include \"lrn_power.cuh\"\n");
+    if Emitter::is_short(real, dst.dtype) { "short_power" } else { "pow" }
+}
+
+/// Within channels, forward, in 2D.
 fn within_planes(op: &Lrn, problem: &Problem) -> Result<Program, Skip> {
     let (real, dst) = (Real::of(problem), tensor(problem, Arg::DST)?);
     let mut map = Map::over(real, &dst.layout);
     map.tail(&Tail::of(problem, Arg::DST, dst))?;
     map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
-    map.emit.define("HALF", (op.local_size - 1) / 2);
-    map.emit.real_number("alpha_over_n", f64::from(op.alpha.get()) / divisor(op));
-    map.emit.real_number("k", f64::from(op.k.get()));
-    map.emit.real_number("beta", f64::from(op.beta.get()));
-    map.emit.code("#include \"lrn_power.cuh\"\n");
-    let power = if Emitter::is_short(real, dst.dtype) { "short_power" } else { "pow" };
-    let code = format!(
-        "    real sums[TALL][LANES] = {{}};\n    index q[RANK], own[RANK];\n    for (int d = 0; d < RANK; ++d) q[d] = p[d];\n#pragma unroll\n    \
-         for (int i = 0; i < TALL + 2 * HALF; ++i) {{\n        q[2] = p[2] + i - HALF;\n        const bool inside = q[2] >= 0 && q[2] < (index)a.length[2];\n        \
-         real row[LANES] = {{}};\n#pragma unroll\n        \
-         for (int d = -HALF; d <= HALF; ++d) {{\n            q[3] = p[3] + d;\n            if (!inside || q[3] < 0 || q[3] >= (index)a.length[3]) continue;\n            \
-         Vector<src_type, LANES> x;\n            x.load(a.src_data, src_at(a, q));\n#pragma unroll\n            \
-         for (int l = 0; l < LANES; ++l) row[l] = fma(x.number(l), x.number(l), row[l]);\n        }}\n#pragma unroll\n        \
-         for (int j = 0; j < TALL; ++j) {{\n            if (j > i || j + 2 * HALF < i) continue;\n#pragma unroll\n            \
-         for (int l = 0; l < LANES; ++l) sums[j][l] += row[l];\n        }}\n        \
-         const int j = i - 2 * HALF;\n        if (j < 0 || !moved(a, p, j, 0, own)) continue;\n        Vector<src_type, LANES> x;\n        \
-         x.load(a.src_data, src_at(a, own));\n        real v[LANES];\n#pragma unroll\n        for (int l = 0; l < LANES; ++l) \
-         v[l] = x.number(l) * {power}((real)a.k + (real)a.alpha_over_n * sums[j][l], (real)-a.beta);\n        \
-         finish_lanes<LANES>(a, own, v);\n    }}\n"
-    );
-    let apart = dst.blocking().is_some_and(|b| b.is_plain() && b.strides[1] != 1);
-    let tall = if apart { TALL } else { TALL_OF_VECTORS };
-    map.tiles(&code, &[("src", &op.src), ("dst", dst)], Tile { along: 2, tall, wide: 1 });
+    let power = constants(op, &mut map.emit, real, dst);
+    let own = loaded("src", "y")
+        + &format!(
+            "        real v[LANES];\n#pragma unroll\n        for (int l = 0; l < LANES; ++l) \
+             v[l] = y.number(l) * {power}((real)a.k + (real)a.alpha_over_n * sums[j][l], (real)-a.beta);\n        finish_lanes<LANES>(a, own, v);\n"
+        );
+    down_columns(&mut map, &summed("src", true, &own), &[("src", &op.src), ("dst", dst)], dst);
     Ok(map.program())
+}
+
+/// Within channels, backward, in 2D: an element's contributions to the gradients around it and to its own, then the gradients.
+fn within_planes_backward(op: &Lrn, problem: &Problem) -> Result<Program, Skip> {
+    let (real, diff_src, diff_dst) = (Real::of(problem), tensor(problem, Arg::DIFF_SRC)?, tensor(problem, Arg::DIFF_DST)?);
+    let mut program = Program::default();
+    let kept = Tensor { dtype: real.dtype(), layout: op.src.layout.clone() };
+    let mut book = || program.book(kept.bytes()).ok_or(Skip::Shape("sizes that overflow"));
+    let view = |name: &'static str, at: usize| View { place: Place::Scratch(at), ..View::of(name, Arg::SRC, &kept) };
+    let (terms, alone) = (view("terms", book()?), view("alone", book()?));
+    let start = |map: &mut Map<'_>| -> Result<&'static str, Skip> {
+        map.tail(&Tail::of(problem, Arg::DIFF_SRC, diff_src))?;
+        for view in [&View::of("src", Arg::SRC, &op.src), &terms, &alone] {
+            map.emit.view(view)?;
+        }
+        Ok(constants(op, &mut map.emit, real, diff_src))
+    };
+    let all = [("src", &op.src), ("terms", &kept), ("alone", &kept)];
+    let mut map = Map::over(real, &diff_src.layout);
+    let power = start(&mut map)?;
+    map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, diff_dst))?;
+    let own = loaded("src", "y")
+        + &loaded("diff_dst", "dd")
+        + &format!(
+            "        Vector<terms_type, LANES> term;\n        Vector<alone_type, LANES> single;\n#pragma unroll\n        for (int l = 0; l < LANES; ++l) {{\n            \
+             const real base = (real)a.k + (real)a.alpha_over_n * sums[j][l], share = dd.number(l) * {power}(base, (real)(-a.beta - 1));\n            \
+             term.words[l] = terms_type::encode(y.number(l) * share);\n            single.words[l] = alone_type::encode(share * base);\n        }}\n        \
+             term.store(a.terms_data, terms_at(a, own));\n        single.store(a.alone_data, alone_at(a, own));\n"
+        );
+    down_columns(&mut map, &summed("src", true, &own), &[all[0], all[1], all[2], ("diff_dst", diff_dst)], diff_src);
+    program.launches.push(map.launch());
+    let mut map = Map::over(real, &diff_src.layout);
+    start(&mut map)?;
+    let own = loaded("src", "y")
+        + &loaded("alone", "single")
+        + "        real v[LANES];\n#pragma unroll\n        for (int l = 0; l < LANES; ++l) \
+           v[l] = single.number(l) - (real)(2 * a.alpha_over_n * a.beta) * y.number(l) * sums[j][l];\n        finish_lanes<LANES>(a, own, v);\n";
+    down_columns(&mut map, &summed("terms", false, &own), &[all[0], all[1], all[2], ("dst", diff_src)], diff_src);
+    program.launches.push(map.launch());
+    Ok(program)
 }
 
 /// Across channels: a thread keeps the neighbourhoods of `COUNT` channels in registers; if channels are contiguous they are a vector. With

@@ -16,7 +16,7 @@ use super::rows_vector::Input;
 use super::zero;
 use crate::CudaTarget;
 use crate::emit::{Emitter, Factor, Place, Real, Tail, View, literal, memory_order};
-use crate::program::{MapPlace, Program};
+use crate::program::{Launch, MapPlace, Program};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{NormFlags, Prop};
 use oxidnn_spec::{Arg, Layout, Op, Problem, Tensor};
@@ -162,9 +162,19 @@ impl Norm<'_> {
             zero::all(program, Arg::WORKSPACE, ws)?;
         }
         if self.flags.use_global_stats {
+            if let Some(launch) = self.given_by_columns(dst)? {
+                program.launches.push(launch);
+                return Ok(());
+            }
             let mut map = Map::over(self.real, &dst.layout);
             map.tail(&Tail::of(self.problem, Arg::DST, dst))?;
-            let (mean, inverse) = self.given(&mut map.emit)?;
+            let (mean, mut inverse) = self.given(&mut map.emit)?;
+            if self.spans_channels() {
+                let channels = Tensor::plain([self.src.dims()[1]], self.real.dtype()).map_err(|_| OVERFLOW)?;
+                let at = self.inverses(program, &channels)?;
+                map.emit.view(&scratch("known_inverse", at, &channels))?;
+                inverse = "known_inverse(a, q)".into();
+            }
             map.element = self.applied(&mut map.emit, &mean, &inverse, false)?;
             if self.by_lanes() {
                 map.together(&View::of("dst", Arg::DST, dst), &[View::of("src", Arg::SRC, self.src)]);
@@ -206,8 +216,8 @@ impl Norm<'_> {
             // In `result` the group is stored after the dimensions of `p`.
             rows.result = rows.result.replace(&format!("p[1] / {channels}"), &format!("p[{}]", self.src.dims().len()));
         }
-        let inverse = format!("(real)1 / sqrt(s[{variance}] + {})", literal(self.epsilon));
-        rows.each = self.applied(&mut rows.emit, mean, &inverse, false)?;
+        rows.ready = format!("    const real row_inverse = (real)1 / sqrt(s[{variance}] + {});\n", literal(self.epsilon));
+        rows.each = self.applied(&mut rows.emit, mean, "row_inverse", false)?;
         self.vectorise(&mut rows, &[("src", Arg::SRC)], Arg::DST, dst)?;
         Ok(rows)
     }
@@ -371,42 +381,70 @@ impl Norm<'_> {
         }
     }
 
+    /// Whether vectors along the pixels of a channel would span two of them, so that each element has its own channel.
+    fn spans_channels(&self) -> bool {
+        let pixels = self.src.dims().last().copied().unwrap_or(1);
+        self.share == Share::Channel && self.vectors.is_some() && self.by_planes() && pixels % 8 != 0 && pixels >= 64
+    }
+
+    /// The launch that computes the reciprocal standard deviations of channels from the given variances; their place.
+    fn inverses(&self, program: &mut Program, channels: &Tensor) -> Result<usize, Skip> {
+        let at = program.book(channels.bytes()).ok_or(OVERFLOW)?;
+        let mut map = Map::over(self.real, &channels.layout);
+        let (_, inverse) = self.given(&mut map.emit)?;
+        map.written(&scratch("known_inverse", at, channels))?;
+        map.element = format!("    known_inverse_store(a, known_inverse_at(a, p), {});\n", inverse.replace("(a, q)", "(a, p)"));
+        program.launches.push(map.launch());
+        Ok(at)
+    }
+
+    /// The launch that normalises the elements of pixels by contiguous channels, with the given statistics; `None` for other layouts.
+    fn given_by_columns(&self, dst: &Tensor) -> Result<Option<Launch>, Skip> {
+        let mut emit = Emitter::new(self.real, dst.dims().volume().unwrap_or(i64::MAX));
+        let (mean, inverse) = self.given(&mut emit)?;
+        // `mean` is also an array of coefficients.
+        let [mean, inverse] = [mean, inverse].map(|text| text.replace("mean(a", "::mean(a"));
+        self.by_columns(emit, dst, ["", &format!("            {}", self.stat().trim_start()), &mean, &inverse])
+    }
+
+    /// The launch of `columns_map.cu`: statements once, statements per column, and the column's mean and reciprocal standard deviation.
+    fn by_columns(&self, mut emit: Emitter, dst: &Tensor, [once, prepare, mean, inverse]: [&str; 4]) -> Result<Option<Launch>, Skip> {
+        let (x, y) = (Matrix::of("src", Arg::SRC, self.src, 1), Matrix::of("to", Arg::DST, dst, 1));
+        let (Some(shape), Some(x), Some(y)) = (self.column_rows(&[x, y]), x, y) else { return Ok(None) };
+        emit.tail(&Tail::of(self.problem, Arg::DST, dst))?;
+        let flags = [(Arg::SCALE, self.flags.use_scale), (Arg::SHIFT, self.flags.use_shift)];
+        let [scaled, shifted] = flags.map(|(arg, used)| used && self.tensor(arg).is_some());
+        for (name, arg, used) in [("scale", Arg::SCALE, scaled), ("shift", Arg::SHIFT, shifted)] {
+            if used {
+                self.input(&mut emit, name, arg)?;
+            }
+        }
+        let each = format!(
+            "{prepare}            mean[i] = {mean}, factor[i] = {inverse}{}, shift_by[i] = {};\n",
+            if scaled { " * scale(a, p + 1)" } else { "" },
+            if shifted { "shift(a, p + 1)" } else { "(real)0" }
+        );
+        let relu = if self.flags.fuse_relu { "            v = !(v <= 0) ? v : (real)0;\n" } else { "" };
+        let value = format!("            real v = fma(x.src.number(i) - mean[i], factor[i], shift_by[i]);\n{relu}");
+        let members = ["mean", "factor", "shift_by"];
+        let elements = Elements { read: &[x], dst: y, layout: &dst.layout, members: &members, begin: [once, &each], value: &value };
+        Ok(Some(shape.elements(emit, &elements)))
+    }
+
     /// Appends the launch that normalises the elements, with mean and reciprocal standard deviation at `places` per channel, or per image and channel.
     fn elements_forward(&self, program: &mut Program, dst: &Tensor, (places, stats): ([usize; 2], &Tensor)) -> Result<(), Skip> {
         let tail = Tail::of(self.problem, Arg::DST, dst);
-        let declare = |emit: &mut Emitter| -> Result<(), Skip> {
-            emit.tail(&tail)?;
-            for (name, at) in ["computed_mean", "computed_inverse"].into_iter().zip(places) {
-                emit.view(&scratch(name, at, stats))?;
-            }
-            Ok(())
-        };
         let own = if stats.dims().len() == 1 { "p + 1" } else { "p" };
-        let (x, y) = (Matrix::of("src", Arg::SRC, self.src, 1), Matrix::of("to", Arg::DST, dst, 1));
-        if let (Some(shape), Some(x), Some(y)) = (self.column_rows(&[x, y]), x, y) {
-            let mut emit = Emitter::new(self.real, dst.dims().volume().unwrap_or(i64::MAX));
-            declare(&mut emit)?;
-            let flags = [(Arg::SCALE, self.flags.use_scale), (Arg::SHIFT, self.flags.use_shift)];
-            let [scaled, shifted] = flags.map(|(arg, used)| used && self.tensor(arg).is_some());
-            for (name, arg, used) in [("scale", Arg::SCALE, scaled), ("shift", Arg::SHIFT, shifted)] {
-                if used {
-                    self.input(&mut emit, name, arg)?;
-                }
-            }
-            let once = format!(
-                "        Vector<computed_mean_type, VECTOR> m, s;\n        m.load(a.computed_mean_data, computed_mean_at(a, {own}));\n        \
-                 s.load(a.computed_inverse_data, computed_inverse_at(a, {own}));\n"
-            );
-            let each = format!(
-                "            mean[i] = m.number(i), factor[i] = s.number(i){}, shift_by[i] = {};\n",
-                if scaled { " * scale(a, p + 1)" } else { "" },
-                if shifted { "shift(a, p + 1)" } else { "(real)0" }
-            );
-            let relu = if self.flags.fuse_relu { "            v = !(v <= 0) ? v : (real)0;\n" } else { "" };
-            let value = format!("            real v = fma(x.src.number(i) - mean[i], factor[i], shift_by[i]);\n{relu}");
-            let members = ["mean", "factor", "shift_by"];
-            let elements = Elements { read: &[x], dst: y, layout: &dst.layout, members: &members, begin: [&once, &each], value: &value };
-            program.launches.push(shape.elements(emit, &elements));
+        let mut emit = Emitter::new(self.real, dst.dims().volume().unwrap_or(i64::MAX));
+        for (name, at) in ["computed_mean", "computed_inverse"].into_iter().zip(places) {
+            emit.view(&scratch(name, at, stats))?;
+        }
+        let once = format!(
+            "        Vector<computed_mean_type, VECTOR> m, s;\n        m.load(a.computed_mean_data, computed_mean_at(a, {own}));\n        \
+             s.load(a.computed_inverse_data, computed_inverse_at(a, {own}));\n"
+        );
+        if let Some(launch) = self.by_columns(emit, dst, [&once, "", "m.number(i)", "s.number(i)"])? {
+            program.launches.push(launch);
             return Ok(());
         }
         let mut map = Map::over(self.real, &dst.layout);

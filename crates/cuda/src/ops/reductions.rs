@@ -11,7 +11,7 @@ use crate::emit::{Emitter, Factor, Real, Tail, View, literal};
 use crate::program::{Launch, Program, Unaligned};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Prelu, Reduction, ReductionAlg, Softmax, SoftmaxAlg};
-use oxidnn_spec::{Arg, Layout, Op, Problem};
+use oxidnn_spec::{Arg, Layout, Op, Problem, Tensor};
 
 /// Reduction over every dimension of size 1 in the destination.
 pub(crate) fn reduction(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
@@ -55,19 +55,33 @@ impl Columns<'_> {
         let Columns { shape, real, matrices, terms, emit } = self;
         let at = columns::book(program, &shape, 1, real)?;
         program.launches.push(shape.launch(emit, matrices, terms, Some(1), at));
-        let dims = &tail.dst.layout.dims;
-        let partial = Layout::plain([shape.parts, dims[channel]].into()).map_err(|_| Skip::Shape("sizes that overflow"))?;
-        let mut last = Rows::over(real, &partial, |d| d == 1);
-        last.emit.view(&columns::part_view("partial", at, 0, &partial, real))?;
-        // The position in the destination.
-        let own: Vec<String> = (0..dims.len()).map(|d| if d == channel { "p[1]".into() } else { "0".to_owned() }).collect();
-        last.emit.tail(tail)?;
-        last.emit.number("count", count);
-        last.stages = vec![Stage::sum("partial(a, p)", "x / (real)a.count")];
-        last.result = format!("    const index q[] = {{{}}};\n    finish(a, q, s[0]);\n", own.join(", "));
-        program.launches.push(last.launch());
+        program.launches.push(added(real, tail, &Partial { channel, count, at, parts: shape.parts })?);
         Ok(())
     }
+}
+
+/// `parts` partial sums per index of dimension `channel` in the scratch memory at `at`; their total is divided by `count`.
+struct Partial {
+    channel: usize,
+    count: i64,
+    at: usize,
+    parts: i64,
+}
+
+/// The launch that adds partial sums and writes the results through `tail`.
+fn added(real: Real, tail: &Tail<'_>, sums: &Partial) -> Result<Launch, Skip> {
+    let &Partial { channel, count, at, parts } = sums;
+    let dims = &tail.dst.layout.dims;
+    let partial = Layout::plain([parts, dims[channel]].into()).map_err(|_| Skip::Shape("sizes that overflow"))?;
+    let mut last = Rows::over(real, &partial, |d| d == 1);
+    last.emit.view(&columns::part_view("partial", at, 0, &partial, real))?;
+    // The position in the destination.
+    let own: Vec<String> = (0..dims.len()).map(|d| if d == channel { "p[1]".into() } else { "0".to_owned() }).collect();
+    last.emit.tail(tail)?;
+    last.emit.number("count", count);
+    last.stages = vec![Stage::sum("partial(a, p)", "x / (real)a.count")];
+    last.result = format!("    const index q[] = {{{}}};\n    finish(a, q, s[0]);\n", own.join(", "));
+    Ok(last.launch())
 }
 
 fn reduction_by(problem: &Problem, target: &CudaTarget, vectors: bool) -> Result<Program, Skip> {
@@ -206,12 +220,62 @@ fn backward(op: &Softmax, problem: &Problem, rows: &mut Rows) -> Result<(), Skip
     Ok(())
 }
 
+/// Bytes of a plane of the source that a CTA can keep in registers beside that of the gradient, at most.
+const LARGEST_PLANE: i64 = 48 * 1024;
+
 /// PReLU backward.
 pub(crate) fn prelu(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
-    aligned(|vectors| match slopes_of_columns(problem, target)? {
-        Some(program) if vectors => Ok(program),
-        _ => slopes(problem, target),
+    aligned(|vectors| {
+        if vectors {
+            if let Some(program) = slopes_of_columns(problem, target)? {
+                return Ok(program);
+            }
+            let flat = merged_behind(problem, Arg::SRC, 2);
+            if let Some(program) = slopes_of_planes(flat.as_ref().unwrap_or(problem), target)? {
+                return Ok(program);
+            }
+        }
+        slopes(problem, target)
     })
+}
+
+/// Both gradients in one pass over the planes of images and channels, if there is a weight per channel and pixels are contiguous.
+fn slopes_of_planes(problem: &Problem, target: &CudaTarget) -> Result<Option<Program>, Skip> {
+    let Op::Prelu(op) = &problem.op else { return Ok(None) };
+    let Prelu { src, weights, .. } = &**op;
+    let (diff_dst, diff_src) = (tensor(problem, Arg::DIFF_DST)?, tensor(problem, Arg::DIFF_SRC)?);
+    let (real, dims) = (Real::of(problem), src.dims());
+    let own = dims.len() == 3 && (0..3).all(|d| (weights.dims()[d] != 1) == (d == 1)) && !src.is_empty();
+    let plain = |t: &&Tensor| t.blocking().is_some_and(|b| b.is_plain() && b.padded_dims == *t.dims() && b.strides[2] == 1);
+    let fits = own && [src, diff_dst, diff_src].iter().all(plain) && dims[0] * dims[1] >= 2 * i64::from(target.facts.multiprocessors);
+    if !fits || dims[2] * src.dtype.bits() as i64 / 8 > LARGEST_PLANE {
+        return Ok(None);
+    }
+    let mut program = Program::default();
+    let partial = Tensor::plain([dims[0], dims[1]], real.dtype()).map_err(|_| Skip::Shape("sizes that overflow"))?;
+    let at = program.book(partial.bytes()).ok_or(Skip::Shape("sizes that overflow"))?;
+    let mut rows = Rows::over(real, &src.layout, |d| d < 2);
+    let inputs = [View::of("src", Arg::SRC, src), View::of("diff_dst", Arg::DIFF_DST, diff_dst)];
+    rows.emit.tail(&Tail::of(problem, Arg::DIFF_SRC, diff_src))?;
+    for view in inputs.iter().chain([&View::of("weights", Arg::WEIGHTS, weights)]) {
+        rows.emit.view(view)?;
+    }
+    rows.emit.view(&columns::part_view("part", at, 0, &partial.layout, real))?;
+    rows.stages = vec![Stage::sum("diff_dst(a, p) * fmin(src(a, p), (real)0)", "x")];
+    rows.result = "    part_store(a, part_at(a, p), s[0]);\n".into();
+    rows.ready = "    const real slope = weights(a, p);\n".into();
+    rows.each = "    const real dd = diff_dst(a, p);\n    finish(a, p, src(a, p) > 0 ? dd : dd * slope);\n".into();
+    let dst = Input::of(&View::of("dst", Arg::DIFF_SRC, diff_src), 0, false);
+    rows.vectorised(inputs.iter().map(|view| Input::of(view, 0, true)).collect(), Some(dst), &target.facts);
+    program.launches.push(rows.launch());
+    let diff_weights = tensor(problem, Arg::DIFF_WEIGHTS)?;
+    program.launches.push(added(
+        real,
+        &Tail::of(problem, Arg::DIFF_WEIGHTS, diff_weights),
+        &Partial { channel: 1, count: 1, at, parts: dims[0] },
+    )?);
+    zero::padding(&mut program, Arg::DIFF_WEIGHTS, diff_weights)?;
+    Ok(Some(program))
 }
 
 /// Both gradients in one pass, if there is a weight per channel and channels are contiguous.

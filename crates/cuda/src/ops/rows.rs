@@ -54,6 +54,8 @@ pub(crate) struct Rows {
     pub(crate) stages: Vec<Stage>,
     /// Statements per output.
     pub(crate) result: String,
+    /// Statements after all stages that declare what `each` uses: once per thread and row where they can be.
+    pub(crate) ready: String,
     /// Statements per term, after all stages; none if empty.
     pub(crate) each: String,
     outputs: i64,
@@ -97,6 +99,7 @@ impl Rows {
             emit,
             stages: Vec::new(),
             result: String::new(),
+            ready: String::new(),
             each: String::new(),
             outputs,
             terms,
@@ -178,12 +181,14 @@ impl Rows {
     /// The launch.
     pub(crate) fn launch(self) -> Launch {
         let width = self.width();
+        let together = format!("{}{}", self.ready, self.each);
         if let (Some(kept), Some(Vectors { inputs, dst, .. })) = (self.kept(), &self.vectors) {
             let body = Body {
                 inputs,
                 dst: dst.as_ref(),
                 stages: &self.stages,
-                each: &self.each,
+                ready: &self.ready,
+                each: if matches!(kept, Kept::Rows(_)) { &self.each } else { &together },
                 result: &self.result,
                 outputs: self.outputs,
                 terms: self.terms,
@@ -193,7 +198,7 @@ impl Rows {
                 Kept::Columns(shape) => columns_vector::launch(self.emit, &shape, &body),
             };
         }
-        let Rows { mut emit, stages, result, each, outputs, terms, chunk, ahead, .. } = self;
+        let Rows { mut emit, stages, result, outputs, terms, chunk, ahead, .. } = self;
         emit.option("AHEAD", ahead);
         emit.define("STAGES", stages.len().max(1));
         for (name, value) in [("width", width), ("outputs", outputs), ("terms", terms), ("chunk", chunk)] {
@@ -211,9 +216,9 @@ impl Rows {
              DEVICE real close(int stage, const Args& a, real x, const real* s) {{\n{close}}}\n\
              DEVICE void result(const Args& a, i64 o, const index* p, const real* s) {{\n{result}}}\n"
         ));
-        if !each.is_empty() {
+        if !together.is_empty() {
             emit.define("WRITES", 1);
-            emit.code(&format!("DEVICE void each(const Args& a, const index* p, const real* s) {{\n{each}}}\n"));
+            emit.code(&format!("DEVICE void each(const Args& a, const index* p, const real* s) {{\n{together}}}\n"));
         }
         let blocks = (outputs.max(1) as u64).div_ceil(width as u64).min(1 << 20) as u32;
         emit.launch_blocks("rows", [blocks, 1, 1])

@@ -8,9 +8,10 @@ use crate::program::{Launch, MapPlace};
 use oxidnn_spec::{DataType, Layout};
 use std::fmt::Write;
 
-/// 32-bit registers of a thread for the row, at most: in general; with further tensors that all rows share; with 1,024 threads.
+/// 32-bit registers of a thread for the row, at most: in general; with further tensors that all rows share; the same by single elements; with 1,024 threads.
 const WORDS: i64 = 32;
 const WORDS_OF_SHARED: i64 = 16;
+const WORDS_OF_SINGLE: i64 = 16;
 const WORDS_OF_MANY: i64 = 24;
 
 /// Threads of a CTA in a cluster, and registers of a thread for the row: with two CTAs per SM, or one.
@@ -155,19 +156,20 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
         return None;
     }
     let whole = together(inputs.iter().chain(dst), along);
-    let parts = || adrift(inputs.iter().filter(|i| i.kept).chain(dst), along.0).filter(|_| down.is_some());
+    // Threads that have neighbours in memory one by one read shared tensors in whole lines, those with vectors at any offset do not.
+    let shares = inputs.iter().any(|i| !i.kept);
+    let parts = || adrift(inputs.iter().filter(|i| i.kept).chain(dst), along.0).filter(|_| down.is_some() && !shares);
     let adrift = whole.is_none().then(parts).flatten();
     let vector = whole.or(adrift).unwrap_or(1);
     let adrift = adrift.is_some();
     let words: i64 = inputs.iter().filter(|i| i.kept).map(|i| i.words(vector)).sum();
     let vectors = if adrift { (terms - 2).div_euclid(vector) + 2 } else { terms / vector };
-    let shares = inputs.iter().any(|i| !i.kept);
     let single = [32, 64, 128, 256, 512, 1024].into_iter().find_map(|threads| {
         let chunks = chunks(vectors, threads)?;
         let limit = if threads == 1024 {
             WORDS_OF_MANY
         } else if shares {
-            WORDS_OF_SHARED
+            if vector == 1 { WORDS_OF_SINGLE } else { WORDS_OF_SHARED }
         } else {
             WORDS
         };
@@ -192,7 +194,8 @@ pub(crate) struct Body<'a> {
     pub(crate) inputs: &'a [Input],
     pub(crate) dst: Option<&'a Input>,
     pub(crate) stages: &'a [Stage],
-    /// Statements per term, which write by `finish`, and per output.
+    /// Statements between the stages and `each`; statements per term, which write by `finish`, and per output.
+    pub(crate) ready: &'a str,
     pub(crate) each: &'a str,
     pub(crate) result: &'a str,
     pub(crate) outputs: i64,
@@ -206,6 +209,7 @@ fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
     for (name, value) in [("THREADS", threads), ("VECTOR", vector), ("CHUNKS", chunks), ("CLUSTER", cluster)] {
         emit.option(name, value);
     }
+    emit.define("SURELY", surely(chunks));
     emit.define("STAGES", stages.len().max(1));
     emit.number("outputs", outputs);
     emit.number("terms", terms);
@@ -244,7 +248,7 @@ fn used(inputs: &[Input], text: &str, adrift: bool) -> [String; 2] {
 
 /// The launch.
 pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launch {
-    let Body { inputs, dst, stages, each, result, outputs, .. } = *body;
+    let Body { inputs, dst, stages, ready, each, result, outputs, .. } = *body;
     let Shape { vector, adrift, threads, cluster, along, .. } = *shape;
     declare(&mut emit, shape, body);
     let (part, bounds) = if adrift { ("_part", ", from, to") } else { ("", "") };
@@ -267,7 +271,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         );
         (text, "                if (i < from || i >= to) continue;\n")
     } else {
-        (";\n        if (valid && r < a.terms) {\n            row_term(a, (index)r, p);\n".to_owned(), "")
+        (";\n        if (valid && (c < SURELY || r < a.terms)) {\n            row_term(a, (index)r, p);\n".to_owned(), "")
     };
     let each_chunk = |text: &str| {
         format!(
@@ -299,6 +303,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         let lane = format!(
             "                auto finish = [&](const Args&, const index*, real v) {{ out.words[i] = dst_type::encode(rounded(a, p, at + i, value(a, p, at + i, v))); }};\n{each}"
         );
+        body += ready;
         body += &chunk(each, before, &lane, &format!("            out.store{part}(a.dst_data, at{bounds});\n"));
     }
     let load = each_chunk(&loads);

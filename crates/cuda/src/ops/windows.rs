@@ -70,11 +70,12 @@ fn tile(op: &Pool, [tall, wide]: [i64; 2]) -> Tile {
 /// Largest side of windows for which the kernel is specialised.
 const KNOWN: i64 = 3;
 
-/// Specialises the kernel for small 2D windows that overlap or touch: defines their sizes and strides, and the offset of the first input in a window.
-fn known(op: &Pool, emit: &mut Emitter) {
-    let (&[rows, columns], &[down, step]) = (&op.kernel[..], &op.window.strides[..]) else { return };
+/// Specialises the kernel for small 2D windows that overlap or touch: defines their sizes and strides, and the offset of the first input in a window. Returns
+/// whether it did.
+fn known(op: &Pool, emit: &mut Emitter) -> bool {
+    let (&[rows, columns], &[down, step]) = (&op.kernel[..], &op.window.strides[..]) else { return false };
     if rows.max(columns) > KNOWN || down > rows || step > columns || op.window.dilations.iter().any(|&d| d != 0) {
-        return;
+        return false;
     }
     let edge = |d: usize, distance: i64| op.window.padding_l.get(d).map_or(0, |p| p.rem_euclid(distance));
     for (name, value) in
@@ -82,18 +83,20 @@ fn known(op: &Pool, emit: &mut Emitter) {
     {
         emit.option(name, value);
     }
+    true
 }
 
 fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
-    // Places take longer where all are known.
-    if op.workspace.is_none() {
-        known(op, &mut map.emit);
-    }
+    let known = known(op, &mut map.emit);
     // More loads in flight for wide windows.
     map.emit.define("ACROSS", if op.kernel.last().is_some_and(|&k| k > 6) { 7 } else { 3 });
     let mut all = vec![("src", &op.src), ("dst", &op.dst)];
-    let load = "        Vector<src_type, LANES> x = {};\n        if (is) x.load(a.src_data, src_at(a, q));\n#pragma unroll\n        for (int j = 0; j < TALL * WIDE; ++j) {\n";
+    // Without branches, so that the loads of a tile are in flight together.
+    let filling = if op.alg == PoolAlg::Max && (known || op.workspace.is_none()) { "nothing<src_type, LANES>()" } else { "{}" };
+    let load = format!(
+        "        Vector<src_type, LANES> x = {filling};\n        if (is) x.load(a.src_data, src_at(a, q));\n#pragma unroll\n        for (int j = 0; j < TALL * WIDE; ++j) {{\n"
+    );
     let each = |before: &str, take: &str, after: &str| {
         format!(
             "{before}    each_tap<TALL, WIDE>(a, p, [&](const index* q, const index (&k)[TALL * WIDE], bool is) {{\n{load}{take}        }}\n    }});\n#pragma unroll\n    \
@@ -103,39 +106,55 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     };
     let lowest = literal(number::lowest(op.dst.dtype));
     let code = if op.alg != PoolAlg::Max {
+        // Padding adds zeros, without branches: so the loads of a tile are in flight together, and take registers.
+        map.emit.option("BLOCKS", 3);
         each(
             "    real sum[TALL * WIDE][LANES] = {};\n",
-            "            if (!is || k[j] < 0) continue;\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) sum[j][i] += x.number(i);\n",
+            "            if (k[j] < 0) continue;\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) sum[j][i] += x.number(i);\n",
             "        const real by = divisor(a, q);\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = ratio(sum[j][i], by);\n",
         )
     } else if let Some(ws) = &op.workspace {
         map.written(&View::of("ws", Arg::WORKSPACE, ws))?;
         all.push(("ws", ws));
-        // NaN is never chosen, as with `fmax`.
-        each(
-            &format!(
-                "    real best[TALL * WIDE][LANES];\n    index chosen[TALL * WIDE][LANES] = {{}};\n    bool any[TALL * WIDE] = {{}};\n#pragma unroll\n    \
-                 for (int j = 0; j < TALL * WIDE; ++j) for (int i = 0; i < LANES; ++i) best[j][i] = {};\n",
-                literal(f64::NAN)
-            ),
-            "            if (!is || k[j] < 0) continue;\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) {\n                const real y = x.number(i);\n                \
-             if (!(y <= best[j][i]) && (y == y || !any[j])) best[j][i] = y, chosen[j][i] = k[j];\n            }\n            any[j] = true;\n",
-            &format!(
-                "        Vector<ws_type, LANES> kept;\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = any[j] ? best[j][i] : {lowest}, kept.words[i] = (ws_type::word)chosen[j][i];\n        \
-                 kept.store(a.ws_data, ws_at(a, q));\n"
-            ),
-        )
+        let store = "kept.store(a.ws_data, ws_at(a, q));\n";
+        if known {
+            // Padding is NaN or the lowest integer, which are never chosen: no branches between the loads of a window.
+            each(
+                "    Chosen<src_type, LANES> best(first_tap(a, p));\n    bool any = false;\n",
+                "            best.take(x, k[j]);\n            any = any || is;\n",
+                &format!(
+                    "        Vector<ws_type, LANES> kept;\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = any ? best.number(i) : {lowest}, kept.words[i] = any ? (ws_type::word)best.element(i) : 0;\n        {store}"
+                ),
+            )
+        } else {
+            // NaN is never chosen, as with `fmax`.
+            each(
+                &format!(
+                    "    real best[TALL * WIDE][LANES];\n    index chosen[TALL * WIDE][LANES] = {{}};\n    bool any[TALL * WIDE] = {{}};\n#pragma unroll\n    \
+                     for (int j = 0; j < TALL * WIDE; ++j) for (int i = 0; i < LANES; ++i) best[j][i] = {};\n",
+                    literal(f64::NAN)
+                ),
+                "            if (!is || k[j] < 0) continue;\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) {\n                const real y = x.number(i);\n                \
+                 if (!(y <= best[j][i]) && (y == y || !any[j])) best[j][i] = y, chosen[j][i] = k[j];\n            }\n            any[j] = true;\n",
+                &format!(
+                    "        Vector<ws_type, LANES> kept;\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = any[j] ? best[j][i] : {lowest}, kept.words[i] = (ws_type::word)chosen[j][i];\n        \
+                     {store}"
+                ),
+            )
+        }
     } else {
         each(
             "    Largest<src_type, LANES> best[TALL * WIDE];\n    bool any[TALL * WIDE] = {};\n",
-            "            if (!is || k[j] < 0) continue;\n            best[j].take(x);\n            any[j] = true;\n",
+            "            if (k[j] < 0) continue;\n            best[j].take(x);\n            any[j] = any[j] || is;\n",
             &format!("#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = any[j] ? best[j].number(i) : {lowest};\n"),
         )
     };
     // Tiles pay off if windows overlap; the positions of the maxima take registers.
     let shares = |d: usize| op.kernel[d] > op.window.strides[d];
     let (last, kept) = (op.kernel.len() - 1, op.workspace.is_some());
-    let tall = if !kept && shares(last.saturating_sub(1)) { 2 } else { 1 };
+    // Where a thread has one channel, a taller tile shares more of its positions.
+    let apart = op.dst.blocking().is_some_and(|b| b.is_plain() && b.strides[1] != 1);
+    let tall = if !kept && shares(last.saturating_sub(1)) { if apart && last > 0 { 4 } else { 2 } } else { 1 };
     let wide = if !kept && shares(last) && op.window.strides[last] == 1 { 2 } else { 1 };
     map.tiles(&code, &all, tile(op, [tall, wide]));
     if !kept && op.kernel.len() == 2 {
@@ -158,9 +177,10 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
 
 fn pool_backward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, &op.dst))?;
-    // Not for average pooling, whose divisors would take many registers.
-    if op.workspace.is_some() {
-        known(op, &mut map.emit);
+    known(op, &mut map.emit);
+    if op.workspace.is_none() {
+        // All loads of a tile in flight, and the divisors of all windows, take registers.
+        map.emit.option("BLOCKS", 2);
     }
     // Whether windows overlap much.
     let own = op.kernel.last().zip(op.window.strides.last()).is_some_and(|(&k, &s)| k > 2 * s);
@@ -175,7 +195,7 @@ fn pool_backward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
                 "if (was_kept(kept, i, k[j])) sum[j][i] += x.number(i);",
             )
         }
-        None => ("        const real by = is ? (real)1 / divisor(a, q) : (real)0;\n", "sum[j][i] = fma(x.number(i), by, sum[j][i]);"),
+        None => ("        const real by = ratio((real)1, divisor(a, q));\n", "sum[j][i] = fma(x.number(i), by, sum[j][i]);"),
     };
     let code = format!(
         "    real sum[TALL * WIDE][LANES] = {{}};\n    each_window<TALL, WIDE>(a, p, [&](const index* q, const index (&k)[TALL * WIDE], bool is) {{\n        \

@@ -13,6 +13,7 @@ mod norm;
 mod norm_primitive;
 mod place;
 pub(super) mod pointwise;
+mod ragged;
 mod random;
 mod reduce;
 mod resample;
@@ -24,7 +25,7 @@ mod value;
 
 use super::graph::{Graph, Node};
 use super::object::Frozen;
-use super::program::Program;
+use super::program::{Program, Ragged};
 use super::schema::kind;
 use super::tensor::TensorDesc;
 use crate::enums::*;
@@ -107,6 +108,7 @@ pub(crate) fn lower(graph: &Graph, engine: &Engine, style: Style) -> Result<Prog
         values: HashMap::new(),
         scalars: HashMap::new(),
         bits: Vec::new(),
+        ragged: Vec::new(),
         fused: 0,
         real: DataType::F32,
     };
@@ -148,6 +150,8 @@ struct Lowering<'a> {
     scalars: HashMap<(u64, DataType), Val>,
     /// Booleans to pack into bits after the operation: bytes, and the destination.
     bits: Vec<(Val, Val)>,
+    /// Padded copies of ragged tensors: their intermediate result.
+    ragged: Vec<(usize, Ragged)>,
     /// Operations that became one primitive with others.
     fused: usize,
     /// The compute type of the operation, f32 or f64.
@@ -224,12 +228,6 @@ impl Lowering<'_> {
         if let Some(known) = self.values.get(&tensor.uid) {
             return Ok(known.clone());
         }
-        if tensor.is_ragged {
-            return Err(unsupported(format_args!(
-                "the tensor {} is ragged (RAGGED_OFFSET_DESC): pad it, and give sequence lengths",
-                tensor.uid
-            )));
-        }
         if !matches!(tensor.reordering as i32, CUDNN_TENSOR_REORDERING_NONE | CUDNN_TENSOR_REORDERING_F8_128x4) {
             return Err(unsupported(format_args!("the tensor {} in the order of another engine (REORDERING_MODE)", tensor.uid)));
         }
@@ -237,7 +235,9 @@ impl Lowering<'_> {
         if described.dtype == DataType::Boolean {
             described.dtype = DataType::U8;
         }
-        let value = if let Some(bytes) = &tensor.constant {
+        let value = if tensor.ragged.is_some() {
+            self.padded_copy(tensor, described.dtype)?
+        } else if let Some(bytes) = &tensor.constant {
             self.constant_bytes(described, bytes)?
         } else if tensor.is_virtual {
             self.temp(described)

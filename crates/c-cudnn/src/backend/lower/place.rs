@@ -2,7 +2,7 @@
 
 use super::value::{Spot, Val};
 use super::{Lowering, unsupported};
-use crate::backend::program::{Binding, Place, Program, Step};
+use crate::backend::program::{Binding, Place, Program, Ragged, Step};
 use crate::status::Failure;
 use oxidnn_runtime::ALIGNMENT;
 use std::sync::Mutex;
@@ -36,11 +36,13 @@ pub(super) fn program(l: Lowering<'_>) -> Result<Program, Failure> {
         tensor.and_then(|t| t.tensor().ok()).map_or(0, |t| t.bytes())
     };
     let by_value = l.uids.iter().map(by_value).collect();
+    let ragged = l.ragged.into_iter().map(|(temp, ragged)| Ragged { padded: offsets[temp], ..ragged }).collect();
     Ok(Program {
         steps: steps.collect(),
         constants: l.constants,
         uids: l.uids,
         by_value,
+        ragged,
         scratch,
         fused: l.fused,
         ready: Mutex::default(),
@@ -65,6 +67,10 @@ fn lives(l: &Lowering<'_>) -> Vec<Life> {
                 all[temp].get_or_insert(Life { temp, first: at, last: at }).last = at;
             }
         }
+    }
+    // Copied before the first step, or after the last.
+    for (temp, _) in &l.ragged {
+        all[*temp] = Some(Life { temp: *temp, first: 0, last: l.steps.len() });
     }
     let mut lives: Vec<Life> = all.into_iter().flatten().collect();
     lives.sort_by_key(|life| life.first);
