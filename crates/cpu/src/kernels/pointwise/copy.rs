@@ -61,8 +61,8 @@ pub(super) fn is_sparse(tensor: &Tensor) -> bool {
     cleared(tensor).is_some()
 }
 
-/// Zeroes some bytes.
-pub(super) fn clear(executor: &dyn Executor, to: Buf<'_>) {
+/// Zeroes all bytes.
+pub fn clear(executor: &dyn Executor, to: Buf<'_>) {
     executor.run(executor.threads(), to.len().div_ceil(ZEROS), &|_, task| {
         let first = task * ZEROS;
         to.part(first, ZEROS.min(to.len() - first)).fill(0);
