@@ -9,7 +9,7 @@ use crate::row::{Generated, Kernel};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::transpose::{self as generated, UNCHANGED};
-use oxidnn_runtime::{Buf, Ctx, Element, Skip};
+use oxidnn_runtime::{Buf, Ctx, Element, Executor, Skip};
 use oxidnn_spec::{Arg, DataType, Dims, Error, Layout, Tensor};
 
 /// Copies to one destination.
@@ -41,13 +41,32 @@ impl Padding {
         if tensor.layout.has_runtime() {
             return Some(Padding::Behind(None));
         }
-        let bytes = |dims: &Dims| dims.volume().and_then(|n| tensor.dtype.bytes(n as usize));
-        let dense = tensor.blocking().filter(|b| b.offset == 0 && tensor.layout.is_dense(true));
-        match (bytes(tensor.dims()), dense.and_then(|b| bytes(&b.padded_dims))) {
-            (Some(exist), Some(all)) if exist > 0 && all / SPARSE >= exist => Some(Padding::Cleared(all)),
-            _ => Nest::padding(&tensor.layout).map(|nest| Padding::Behind(Some(Box::new(nest)))),
+        match cleared(tensor) {
+            Some(all) => Some(Padding::Cleared(all)),
+            None => Nest::padding(&tensor.layout).map(|nest| Padding::Behind(Some(Box::new(nest)))),
         }
     }
+}
+
+/// The bytes of a tensor that is cleared as a whole, as most of it is padding.
+fn cleared(tensor: &Tensor) -> Option<usize> {
+    let bytes = |dims: &Dims| dims.volume().and_then(|n| tensor.dtype.bytes(n as usize));
+    let dense = tensor.blocking().filter(|b| b.offset == 0 && tensor.layout.is_dense(true));
+    let (exist, all) = (bytes(tensor.dims())?, bytes(&dense?.padded_dims)?);
+    (exist > 0 && all / SPARSE >= exist).then_some(all)
+}
+
+/// Whether a tensor is cleared as a whole.
+pub(super) fn is_sparse(tensor: &Tensor) -> bool {
+    cleared(tensor).is_some()
+}
+
+/// Zeroes all bytes.
+pub fn clear(executor: &dyn Executor, to: Buf<'_>) {
+    executor.run(executor.threads(), to.len().div_ceil(ZEROS), &|_, task| {
+        let first = task * ZEROS;
+        to.part(first, ZEROS.min(to.len() - first)).fill(0);
+    });
 }
 
 /// The same with tiles that generated code transposes in registers.
@@ -143,11 +162,7 @@ impl Copies {
     /// As for [`Ctx::buf`].
     pub fn before(&self, ctx: &Ctx<'_>) -> Result<(), Error> {
         let Padding::Cleared(bytes) = self.padding else { return Ok(()) };
-        let (to, executor) = (ctx.buf(self.dst)?, ctx.executor());
-        executor.run(executor.threads(), bytes.div_ceil(ZEROS), &|_, task| {
-            let first = task * ZEROS;
-            to.part(first, ZEROS.min(bytes - first)).fill(0);
-        });
+        clear(ctx.executor(), ctx.buf(self.dst)?.part(0, bytes));
         Ok(())
     }
 

@@ -50,6 +50,8 @@ const JOINT_ADDRESSES: usize = 10;
 const ENOUGH_TASKS: i64 = 8;
 /// Most steps of a stage whose vectors are processed together.
 const SHORT: usize = 6;
+/// Fewest elements of rows that are masked vectors with AVX-512.
+const MASKED: i64 = 3;
 /// Vectors that are processed together.
 const TOGETHER: usize = 4;
 
@@ -494,7 +496,11 @@ impl Fused {
         };
         let mut all = chosen(false)?;
         let rows = if all.brought.is_empty() { several.map_or(Rows::Any, |run| Rows::of(run, lanes)) } else { Rows::Any };
-        let least = if rows == Rows::Any { lanes / 2 } else { lanes / 4 };
+        let least = match rows {
+            Rows::Any => lanes / 2,
+            _ if isa.avx512 => MASKED,
+            _ => lanes / 4,
+        };
         let flat = !folded && run < nest.volume() && run < least;
         let rows = if flat { Rows::Any } else { rows };
         if flat {

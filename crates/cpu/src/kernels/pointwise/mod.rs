@@ -18,7 +18,7 @@ mod random;
 mod results;
 mod tables;
 
-pub use copy::{Copies, Squared};
+pub use copy::{Copies, Squared, clear};
 pub use fold::FoldOp;
 pub use generated::{Codes, Program};
 pub use nest::{CHUNK, Chunk, Chunks, Nest, OPERANDS, Place, Run, Tile};

@@ -4,6 +4,7 @@
 //! stages of the group, so that the data that a stage has read is in the cache for the next. Otherwise the reduced positions are split as
 //! well: each stage ends before the next begins, and the totals of segments are combined in order.
 
+use super::copy::clear;
 use super::fold::{self, Totals};
 use super::operand::Kind;
 use super::program::{FOLDS, Operand, Over, REGISTERS, Source, Stage, Step};
@@ -503,7 +504,7 @@ impl Pipeline {
     pub(super) fn around(&self, ctx: &Ctx<'_>, mut run: impl FnMut(usize, &Group) -> Result<(), Error>) -> Result<(), Error> {
         for (arg, start) in &self.cleared {
             let buf = ctx.buf(*arg)?;
-            buf.part(*start, buf.len() - start).fill(0);
+            clear(ctx.executor(), buf.part(*start, buf.len() - start));
         }
         self.groups.iter().enumerate().try_for_each(|(index, group)| run(index, group))?;
         for Padding { arg, dtype, nest } in &self.padding {

@@ -172,6 +172,8 @@ pub struct Builder<'p> {
     cleared: Vec<(Arg, usize)>,
     /// Whether groups may write the padded areas of their results.
     spreads: bool,
+    /// Whether tensors that are mostly padding are zeroed as a whole before anything else.
+    clears: bool,
 }
 
 #[derive(Debug)]
@@ -192,7 +194,17 @@ impl<'p> Builder<'p> {
     pub fn new(problem: &'p Problem, dims: &Dims, split: Split) -> Result<Builder<'p>, Skip> {
         let space = split_dims(dims, dims, split);
         let space = space.ok_or(Skip::Shape("more dimensions than loops"))?;
-        Ok(Builder { problem, space, split, groups: Vec::new(), tables: 0, padding: Vec::new(), cleared: Vec::new(), spreads: false })
+        Ok(Builder {
+            problem,
+            space,
+            split,
+            groups: Vec::new(),
+            tables: 0,
+            padding: Vec::new(),
+            cleared: Vec::new(),
+            spreads: false,
+            clears: false,
+        })
     }
 
     /// A pipeline of one stage over the positions of `result`, in the order of its memory.
@@ -690,6 +702,11 @@ impl<'p> Builder<'p> {
         self.put(Operand { source: Source::Argument(arg), kind: Kind::Number(DataType::S32), place })
     }
 
+    /// Lets padded areas that are most of a tensor be zeroed with all of it, before anything else: nothing reads results' memory.
+    pub fn clear_sparse(&mut self) {
+        self.clears = true;
+    }
+
     /// Zeroes the padded area of `arg` at the end.
     ///
     /// # Errors
@@ -697,6 +714,10 @@ impl<'p> Builder<'p> {
     pub fn pad(&mut self, arg: Arg) -> Result<(), Skip> {
         let tensor = self.tensor(arg)?;
         if !tensor.layout.has_runtime() && tensor.blocking().is_some_and(|b| b.padded_dims != *tensor.dims()) {
+            if self.clears && super::copy::is_sparse(&tensor) {
+                self.spreads = false;
+                return self.zero(arg);
+            }
             let nest = Nest::padding(&tensor.layout).ok_or_else(|| Skip::Layout(format!("of {arg}")))?;
             self.padding.push(Padding { arg, dtype: tensor.dtype, nest });
         }

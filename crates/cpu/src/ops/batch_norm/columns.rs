@@ -71,7 +71,7 @@ impl Matrices {
         if images * channels * pixels == 0 {
             return Err(Skip::Shape("no elements"));
         }
-        if channels == 1 {
+        if channels == 1 && b.inner.is_empty() {
             return Err(Skip::Shape("a single channel, which is a row"));
         }
         let plain = Matrices { images: 1, blocks: 1, rows: images * pixels, width: channels, channels, elem };

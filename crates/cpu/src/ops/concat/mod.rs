@@ -84,11 +84,26 @@ fn arithmetic(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     b.finish()
 }
 
+/// The concatenation with padding as elements, if all tensors have the same, along other dimensions than the axis: copied in longer runs.
+fn with_padding(op: &Concat) -> Option<Concat> {
+    let first = op.dst.blocking()?.padded_dims;
+    let whole = |t: &Tensor| {
+        let b = t.blocking().filter(|b| !t.layout.has_runtime() && b.compensation.is_none() && b.padded_offsets.iter().all(|o| *o == 0))?;
+        let alike = (0..first.len()).all(|d| if d == op.axis { b.padded_dims[d] == t.dims()[d] } else { b.padded_dims[d] == first[d] });
+        alike.then(|| Tensor { dtype: t.dtype, layout: Layout { dims: b.padded_dims, format: b.clone().into() } })
+    };
+    let padded = first != *op.dst.dims() && !op.dst.is_empty();
+    let (srcs, dst) = (op.srcs.iter().map(whole).collect::<Option<_>>()?, whole(&op.dst)?);
+    padded.then_some(Concat { axis: op.axis, srcs, dst })
+}
+
 fn copies(op: &Concat, problem: &Problem) -> Result<Copies, Skip> {
     let attr = &problem.attr;
     if !(attr.scales.is_empty() && attr.zero_points.is_empty() && attr.post_ops.is_empty()) {
         return Err(Skip::Attr("scales, zero points and post-ops".into()));
     }
+    let whole = with_padding(op);
+    let op = whole.as_ref().unwrap_or(op);
     let mut copies = Copies::new(Arg::DST, &op.dst)?;
     for (i, (src, part)) in op.srcs.iter().zip(parts(op)?).enumerate() {
         if src.dtype != op.dst.dtype {

@@ -1,8 +1,7 @@
-//! `chosen:portable`: gradients of global max pooling, of single channels or of blocks of them: zero, except for the element of each channel that was the
-//! largest.
+//! `chosen:portable`: gradients of global max pooling: zero, except for the element of each channel that was the largest.
 
 use crate::kernels::multiversion::Simd;
-use crate::kernels::pointwise::{grain_rows, split};
+use crate::kernels::pointwise::{clear, grain_rows, split};
 use crate::kernels::scratch::Scratch;
 use crate::ops::support;
 use crate::row::Kernel;
@@ -25,37 +24,62 @@ pub(super) struct Chosen {
     places: Planes,
 }
 
-/// Where the planes of a tensor are, in elements: those of the channels of a block are one.
+/// Where the elements of a tensor are, in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Planes {
     start: usize,
-    image: usize,
+    images: Steps,
+    channels: Steps,
+    pixel: usize,
+}
+
+/// Where the positions of a dimension are: those of a block, and blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Steps {
     block: usize,
+    within: usize,
     blocks: usize,
 }
 
-impl Planes {
-    /// The planes of a tensor whose planes are dense.
-    fn of(arg: Arg, tensor: &Tensor) -> Result<Planes, Skip> {
-        let other = || Skip::Layout(format!("of {arg}: no planes, nor such of blocks of channels"));
-        let (b, dims) = (tensor.blocking().ok_or_else(other)?, tensor.dims());
-        let mut inner = b.inner.iter();
-        let block = match (inner.next(), inner.next()) {
-            (None, _) => 1,
-            (Some((1, block)), None) => block,
-            _ => return Err(other()),
-        };
-        let dense = support::pixel_distance(tensor).is_some_and(|pixel| pixel == 0 || pixel == block);
-        if !dense || b.padded_dims[2..] != dims[2..] {
-            return Err(other());
+impl Steps {
+    fn at(self, position: usize) -> usize {
+        match self.block {
+            1 => position * self.blocks,
+            block => position / block * self.blocks + position % block * self.within,
         }
-        let [start, image, block, blocks] = [b.offset, b.strides[0], block, b.strides[1]].map(|n| n as usize);
-        Ok(Planes { start, image, block, blocks })
+    }
+}
+
+impl Planes {
+    /// The planes of a tensor whose pixels follow each other at one distance.
+    fn of(arg: Arg, tensor: &Tensor) -> Result<Planes, Skip> {
+        let other = || Skip::Layout(format!("of {arg}: blocks of pixels, or pixels at several distances"));
+        let (b, dims) = (tensor.blocking().ok_or_else(other)?, tensor.dims());
+        let steps = |dim: usize| {
+            let mut steps = Steps { block: 1, within: 0, blocks: b.strides[dim] as usize };
+            let mut within = 1;
+            for (d, size) in b.inner.iter().rev() {
+                if d == dim {
+                    (steps.block, steps.within) = (size as usize, within);
+                }
+                within *= size as usize;
+            }
+            steps
+        };
+        let single = b.inner.iter().all(|(d, _)| d < 2 && b.inner.iter().filter(|other| other.0 == d).count() == 1);
+        let pixel = support::pixel_distance(tensor).filter(|_| single && b.padded_dims[2..] == dims[2..]).ok_or_else(other)?;
+        Ok(Planes { start: b.offset as usize, images: steps(0), channels: steps(1), pixel: pixel as usize })
     }
 
-    /// The first element of a channel.
-    fn at(self, image: usize, channel: usize) -> usize {
-        self.start + image * self.image + channel / self.block * self.blocks + channel % self.block
+    /// The first element of an image.
+    fn image(self, image: usize) -> usize {
+        self.start + self.images.at(image)
+    }
+
+    /// Elements of the planes of a block of channels, if they are dense: those of `plane` pixels.
+    fn dense(self, plane: usize) -> Option<usize> {
+        let alone = self.images.block == 1 && (self.channels.block == 1 || self.channels.within == 1);
+        (alone && (plane == 1 || self.pixel == self.channels.block)).then_some(plane * self.channels.block)
     }
 }
 
@@ -72,32 +96,45 @@ impl Chosen {
             return Err(Skip::DataType(format!("{} to {}", op.dst.dtype, op.src.dtype)));
         }
         let [images, channels, plane] = [dims[0], dims[1], dims[2..].iter().product()].map(|n| n as usize);
+        let source = Planes::of(Arg::DIFF_SRC, &op.src)?;
+        // Vectors of channels are left to strips.
+        let vectors = source.channels.block == 1 && source.channels.blocks == 1;
+        if source.dense(plane).is_none() && (vectors || !op.src.layout.is_dense(true) || source.start > 0) {
+            return Err(Skip::Layout("of diff_src: neighbouring channels, or gaps".into()));
+        }
         Ok(Chosen {
             bits,
             bytes: workspace.dtype == DataType::U8,
             images,
             channels,
             plane,
-            source: Planes::of(Arg::DIFF_SRC, &op.src)?,
+            source,
             gradient: Planes::of(Arg::DIFF_DST, &op.dst)?,
             places: Planes::of(Arg::WORKSPACE, workspace)?,
         })
     }
 
     fn elements<T: Element>(&self, ctx: &Ctx<'_>, [source, gradient, places]: [Buf<'_>; 3]) {
-        let (size, block) = (size_of::<T>(), self.source.block);
+        let (dense, block) = (self.source.dense(self.plane), self.source.channels.block);
         let blocks = self.channels.div_ceil(block);
-        let (all, elements) = ((self.images * blocks) as i64, self.plane * block);
-        split(ctx.executor(), all, grain_rows(all, elements as i64, 1), &|range| {
+        if dense.is_none() {
+            clear(ctx.executor(), source);
+        }
+        let (all, cost) = ((self.images * blocks) as i64, dense.unwrap_or(block) as i64);
+        split(ctx.executor(), all, grain_rows(all, cost, 1), &|range| {
             for i in range {
                 let (image, first) = (i as usize / blocks, i as usize % blocks * block);
-                let planes = source.part(self.source.at(image, first) * size, elements * size);
-                planes.fill(0);
+                let [to, from, chosen] = [self.source, self.gradient, self.places].map(|planes| planes.image(image));
+                if let Some(elements) = dense {
+                    let at = to + self.source.channels.at(first);
+                    source.part(at * size_of::<T>(), elements * size_of::<T>()).fill(0);
+                }
                 for channel in first..self.channels.min(first + block) {
-                    let at = self.places.at(image, channel);
+                    let at = chosen + self.places.channels.at(channel);
                     let place = if self.bytes { places.get::<u8>(at).into() } else { places.get::<i32>(at) as usize };
                     if place < self.plane {
-                        planes.set::<T>(place * block + channel - first, gradient.get(self.gradient.at(image, channel)));
+                        let at = to + self.source.channels.at(channel) + place * self.source.pixel;
+                        source.set::<T>(at, gradient.get(from + self.gradient.channels.at(channel)));
                     }
                 }
             }

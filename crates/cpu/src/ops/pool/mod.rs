@@ -15,7 +15,7 @@ use window::Pooling;
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("stages:jit", |p, t| Program::plan_in_stages(p, t, averages)),
+    Impl::new("stages:jit", |p, t| Program::plan_in_stages(p, t, stages)),
     Impl::new("chosen:portable", |p, t| {
         RowPlan::resolved(p, t, |problem| match &problem.op {
             Op::Pool(op) => Ok((chosen::Chosen::new(op)?, 0)),
@@ -45,9 +45,19 @@ fn is_whole(op: &Pool) -> bool {
     op.kernel[..] == op.src.dims()[2..] && single && dense && op.window.padding_l.iter().all(|n| *n == 0)
 }
 
-/// Averages of whole planes as reductions, and their gradients, which are equal for all elements of a plane.
-fn averages(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+/// Pooling in stages: averages of whole planes, and gradients where no window fits into the source, which are zero.
+fn stages(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let Op::Pool(op) = &problem.op else { return Err(Skip::Op("another operation than pooling")) };
+    if op.prop.is_forward() || !op.dst.is_empty() {
+        return averages(op, problem);
+    }
+    let mut b = Builder::new(problem, op.src.dims(), None)?;
+    b.zero(Arg::DIFF_SRC)?;
+    b.finish()
+}
+
+/// Averages of whole planes as reductions, and their gradients, which are equal for all elements of a plane.
+fn averages(op: &Pool, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let spatial = &op.src.dims()[2..];
     // Vectors of channels are left to strips.
     let apart = |b: &Blocking| if b.inner.is_empty() { b.strides[1] != 1 } else { b.inner.of(1) < MIN_BLOCK_CHANNELS };

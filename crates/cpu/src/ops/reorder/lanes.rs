@@ -139,7 +139,10 @@ fn is_scattered((op, is_copy): (&Reorder, bool), problem: &Problem, target: &Cpu
     let sparse = || super::sparsity(&op.dst, None) > super::SCATTERED && !is_interleaved(op);
     let turned = || is_copy && sparse() && super::turned(problem, target).is_ok();
     let single = || super::sparsity(&op.src, None) >= super::SCATTERED && near(op, 1) == 1;
-    let scattered = if is_copy { super::spread(op) > super::SCATTERED } else { single() };
+    // Numbers in runs are converted as such, and the padding is cleared at once.
+    let in_runs = || near(op, 0) == 1 || super::run(&op.dst, &op.src) as i64 >= *super::VECTORS.start();
+    let cleared = || super::sparsity(&op.dst, None) > super::SCATTERED && in_runs();
+    let scattered = if is_copy { super::spread(op) > super::SCATTERED } else { single() || cleared() };
     turned() || scattered && super::generated(problem, target).is_ok()
 }
 
@@ -243,8 +246,18 @@ fn share(op: &Reorder, moved: &Moved) -> f64 {
 
 /// Whether there are full tiles, and most of their positions exist.
 pub(super) fn fills(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
-    let Ok(moved) = Moved::of(op, attr) else { return false };
-    share(op, &moved) >= EXIST && Lanes::new(moved, jit).is_ok_and(|lanes| lanes.is_filled())
+    existing(op, attr, jit).is_some_and(|lanes| lanes.is_filled())
+}
+
+/// Whether tiles are faster than pieces of few elements: without AVX-512, whose masks make ends cheap, if they are full.
+pub(super) fn are_small(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
+    existing(op, attr, jit).is_some_and(|lanes| jit.avx512 || lanes.is_filled())
+}
+
+/// The tiles, if most of their positions exist.
+fn existing(op: &Reorder, attr: &Attr, jit: Isa) -> Option<Lanes> {
+    let moved = Moved::of(op, attr).ok()?;
+    if share(op, &moved) >= EXIST { Lanes::new(moved, jit).ok() } else { None }
 }
 
 /// The bits of a tile while they are chosen.

@@ -309,6 +309,10 @@ fn check_numbers(op: &Reorder, attr: &Attr) -> Result<(), Skip> {
 
 fn arithmetic<'p>(op: &Reorder, problem: &'p Problem) -> Result<Builder<'p>, Skip> {
     let mut b = Builder::elementwise(problem, Arg::DST)?;
+    // Only tensors of one layout may be the same memory.
+    if !problem.attr.reads_dst() && op.src.layout != op.dst.layout {
+        b.clear_sparse();
+    }
     b.load_argument(0, Arg::SRC)?;
     b.unshift(0, Arg::SRC)?;
     b.scale(0, Arg::SRC)?;

@@ -156,8 +156,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         let types = types(op, &problem.attr)?;
         let data = Pieces::plan(op, &problem.attr, types, (jit, target.threads))?;
         super::check_filled(op, problem, target)?;
-        if data.is_small() && lanes::fills(op, &problem.attr, jit) {
-            return Err(Skip::Shape("few elements of a piece, and tiles of registers that are full"));
+        if data.is_small() && lanes::are_small(op, &problem.attr, jit) {
+            return Err(Skip::Shape("few elements of a piece, and tiles of registers that most of them fill"));
         }
         let spares = is_few(op) || super::is_sparse(&op.src);
         if spares && data.is_turned() && lanes::permuted(problem, target).is_ok() {

@@ -7,8 +7,8 @@
 
 use super::loops::loops;
 use super::{
-    SCATTERED, check_adjusted, check_copy, check_filled, check_known, generated, is_sparse, lanes, pieces, reorder, run, sparsity, squares,
-    turned,
+    SCATTERED, SPARSE, check_adjusted, check_copy, check_filled, check_known, generated, is_sparse, lanes, pieces, reorder, run, sparsity,
+    squares, turned,
 };
 use crate::CpuTarget;
 use crate::ops::staged::{self, Copied};
@@ -36,7 +36,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let op = reorder(&problem)?;
     check_known(op)?;
     check_adjusted(op)?;
-    if is_sparse(&op.src) || sparsity(&op.dst, None) > SCATTERED {
+    let most = if jit.avx512 { SCATTERED } else { SPARSE };
+    if is_sparse(&op.src) || sparsity(&op.dst, None) > most {
         check_filled(op, &problem, target)?;
     }
     if op.dst.dims().volume().is_none_or(|n| n < MIN_ELEMENTS) {
