@@ -79,14 +79,23 @@ impl<'a> Broadcast<'a> {
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when they were not passed.
-    pub fn first((simd, ctx): (Simd, &Ctx<'a>), quant: Option<&Quant>, arg: Arg, default: f32) -> Result<f32, Error> {
-        if quant.is_none() {
-            return Ok(default);
+    pub fn first(at: (Simd, &Ctx<'a>), quant: Option<&Quant>, arg: Arg, default: f32) -> Result<f32, Error> {
+        let mut first = [default];
+        if quant.is_some() {
+            Broadcast::elements(at, arg, 0, &mut first)?;
         }
-        let bound = ctx.bound(arg).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"))?;
-        let (mut first, at) = ([0.0], bound.tensor.blocking().map_or(0, |x| x.offset as usize));
-        Elements { buf: ctx.buf(arg)?, dtype: bound.tensor.dtype, at, stride: 0 }.read(simd, &mut first);
         Ok(first[0])
+    }
+
+    /// The elements of memory `arg` from the first on, `stride` apart.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when it was not passed.
+    pub fn elements((simd, ctx): (Simd, &Ctx<'a>), arg: Arg, stride: usize, out: &mut [f32]) -> Result<(), Error> {
+        let bound = ctx.bound(arg).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"))?;
+        let at = bound.tensor.blocking().map_or(0, |x| x.offset as usize);
+        Elements { buf: ctx.buf(arg)?, dtype: bound.tensor.dtype, at, stride }.read(simd, out);
+        Ok(())
     }
 
     fn quant((simd, ctx): (Simd, &Ctx<'a>), quant: Option<&Quant>, arg: Arg, dims: &[i64], default: f32) -> Result<Broadcast<'a>, Error> {

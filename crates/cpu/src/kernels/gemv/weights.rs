@@ -104,11 +104,6 @@ impl Weights {
         self.stored.bits() == 4 && matches!(self.lie, Lie::Rows { .. }) && self.n < vector && self.n <= most
     }
 
-    /// Whether weights are column-major.
-    pub fn is_by_columns(&self) -> bool {
-        matches!(self.lie, Lie::Columns { .. })
-    }
-
     /// Bytes of the elements.
     pub(super) fn bytes(&self) -> usize {
         self.k.saturating_mul(self.n).saturating_mul(self.stored.bits()) / 8

@@ -71,10 +71,12 @@ const UNPACKED_COLUMNS: usize = 16;
 /// Rows from which on tiles are faster than gemv, if they multiply the weights' type directly: they read or pack the weights once for all
 /// rows. By type (16 bits, f32) and layout (panels, row-major, transposed). Measured on Zen 4.
 const MIN_TILE_ROWS: [[usize; 3]; 2] = [[1, 4, 7], [2, MAX_ROWS + 1, MAX_ROWS + 1]];
-/// A time model for transposed weights in L2, in nanoseconds, measured on Zen 4: `PACK_LINE_NS` is packing a line of a panel by a vector of
-/// columns, in f32 and in bf16 with VNNI pairs; of gemv, `GEMV_SETUP_NS` is the set-up, `GEMV_STEP_NS` a vector of products,
+/// A time model for transposed weights and single columns in L2, in nanoseconds, measured on Zen 4: `PACK_LINE_NS` is packing a line of a panel by a vector of
+/// columns, in f32 and in bf16 with VNNI pairs; `COLUMN_STEP_NS` an element of a single column, whose products wait for each other in one
+/// sum; of gemv, `GEMV_SETUP_NS` is the set-up, `GEMV_STEP_NS` a vector of products,
 /// `GEMV_LANE_SUM_NS` adding the lanes of a sum.
 const PACK_LINE_NS: [f64; 2] = [2.6, 1.55];
+const COLUMN_STEP_NS: f64 = 1.2;
 const GEMV_SETUP_NS: f64 = 470.0;
 const GEMV_STEP_NS: f64 = 0.37;
 const GEMV_LANE_SUM_NS: f64 = 5.0;
@@ -127,19 +129,21 @@ pub(in crate::ops) fn prefers_tiles(rows: usize, weights: &Tensor, (depth, colum
     let [beyond, far] = [1, L2_MULTIPLE_IN_MEMORY].map(|times| weights.bytes() > target.caches.l2 * times);
     let on_amx = isa.amx && amx::check(product).is_ok();
     let pairs = product == tile::Product::Bf16 && product.is_native(isa);
-    if layout == 2 && !beyond && (pairs || weights.dtype == DataType::F32) {
+    let one = wide == 1 && layout > 0;
+    if (layout == 2 || one) && !beyond && (pairs || weights.dtype == DataType::F32) {
         let (lanes, of_type) = (isa.width().lanes(), usize::from(pairs));
         let vectors = deep.div_ceil(lanes << of_type);
-        let pack = (deep * wide.div_ceil(lanes)) as f64 * PACK_LINE_NS[of_type];
-        return pack <= GEMV_SETUP_NS + (rows * wide) as f64 * (vectors as f64 * GEMV_STEP_NS + GEMV_LANE_SUM_NS);
+        let line = if one { COLUMN_STEP_NS } else { PACK_LINE_NS[of_type] };
+        let tiles = (deep * wide.div_ceil(lanes)) as f64 * line;
+        return tiles <= GEMV_SETUP_NS + (rows * wide) as f64 * (vectors as f64 * GEMV_STEP_NS + GEMV_LANE_SUM_NS);
     }
     let (native, lanes) = (product.is_native(isa), isa.width().lanes());
     let converted = weights.dtype == DataType::Bf16 && !native && deep > MAX_CONVERTED_DEPTH;
-    if (wide > 1 || layout == 0) && !converted && weights.bytes() * 8 / weights.dtype.bits() <= MAX_SETUP_BOUND_ELEMENTS {
+    if (!one || !native) && !converted && weights.bytes() * 8 / weights.dtype.bits() <= MAX_SETUP_BOUND_ELEMENTS {
         return true;
     }
     // Rows of few columns fill a part of a vector each, and panels of small K end soon: both have more of gemv's loops than of products.
-    let narrow = layout == 1 && pairs && (wide < lanes || rows >= MIN_TILE_ROWS_NARROW && wide < 3 * lanes);
+    let narrow = layout == 1 && pairs && !one && (wide < lanes || rows >= MIN_TILE_ROWS_NARROW && wide < 3 * lanes);
     if narrow || layout == 0 && native && deep < 4 * lanes {
         return true;
     }

@@ -99,8 +99,8 @@ pub(crate) struct Tiled {
     flips: bool,
     /// Whether sums are i32.
     whole: bool,
-    /// Whether each operand has at most one scale.
-    one_factor: bool,
+    /// Elements from the right operand's scale of a column to the next one's, 0 for one scale, if these are all that scales differ by.
+    factor_step: Option<usize>,
 }
 
 /// Sizes of a product: batch, rows and columns, depth.
@@ -187,6 +187,17 @@ impl Request<'_> {
         let scaled = a.is_some() || b.is_some();
         let biased = self.bias.is_some();
         Tail::plan(&About { attr: self.attr, dst: self.c.tensor, columns: column, compensated, scaled, biased }).ok()
+    }
+
+    /// See [`Tiled::factor_step`].
+    fn factor_step(&self) -> Option<usize> {
+        let of = |m: &Matrix<'_>| self.attr.scales.get(&m.arg).map_or((0, true), |q| (varying(q, m.tensor.dims()), q.groups.is_empty()));
+        let column = self.scales.get(self.column()).copied().flatten().map_or(0, |d| 1 << d);
+        match (of(&self.a), of(&self.b)) {
+            ((0, _), (0, _)) => Some(0),
+            ((0, _), (by, true)) if by == column && self.c.columns.len() == 1 => Some(1),
+            _ => None,
+        }
     }
 
     /// Whether a tile has room for all rows and one more, and the weights are so large that they should be read only once.
@@ -291,7 +302,7 @@ impl Request<'_> {
             beside,
             flips,
             whole: product.is_whole(),
-            one_factor: [a, b].iter().all(|m| self.attr.scales.get(&m.arg).is_none_or(|q| varying(q, m.tensor.dims()) == 0)),
+            factor_step: self.factor_step(),
         };
         if (tiled.tail.is_none() || outer.is_some()) && (tiled.row.is_none() || tiled.columns.len() != 1) {
             return Err(Skip::Layout("a result of several dimensions whose columns are apart".into()));
@@ -356,6 +367,19 @@ impl Tiled {
             Ok(Broadcast::scale(simd, ctx, &self.attr, self.args[i], dims)?.permuted(&self.scales[i]))
         };
         Ok([of(0)?, of(1)?])
+    }
+
+    /// The factors of the first columns, where those of consecutive ones are `step` scales of the right operand apart.
+    fn factor_line(&self, at: (Simd, &Ctx<'_>), step: usize, out: &mut [f32]) -> Result<(), Error> {
+        let [a, b] = [self.args[0], self.args[1]];
+        let factor = Broadcast::first(at, self.attr.scales.get(&a), Arg::scale(a), 1.0)?;
+        if step == 0 {
+            out.fill(factor * Broadcast::first(at, self.attr.scales.get(&b), Arg::scale(b), 1.0)?);
+            return Ok(());
+        }
+        Broadcast::elements(at, Arg::scale(b), step, out)?;
+        out.iter_mut().for_each(|x| *x *= factor);
+        Ok(())
     }
 
     fn bias<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<Option<Broadcast<'a>>, Error> {
@@ -528,11 +552,10 @@ impl<'a> Named<'a> for Bound<'_, 'a> {
         let Bound { tiled, simd, ctx, dst } = *self;
         let pos = [0; MAX_NDIMS];
         match operand {
-            Operand::Factors if tiled.one_factor => {
-                let scale = |arg: Arg| Broadcast::first((simd, ctx), tiled.attr.scales.get(&arg), Arg::scale(arg), 1.0);
-                out.fill(scale(tiled.args[0])? * scale(tiled.args[1])?);
-            }
-            Operand::Factors => chain::product(&tiled.factors(simd, ctx)?, &pos, dim, out),
+            Operand::Factors => match tiled.factor_step {
+                Some(step) => tiled.factor_line((simd, ctx), step, out)?,
+                None => chain::product(&tiled.factors(simd, ctx)?, &pos, dim, out),
+            },
             Operand::Bias if tiled.bias_line.is_some() => ctx.buf(Arg::BIAS)?.read(tiled.bias_line.unwrap_or(0), out),
             Operand::Bias => tiled.bias(simd, ctx)?.unwrap_or(Broadcast::constant(0.0)).line(&pos, dim, out),
             Operand::Before(dtype) => dst.reinterpret(dtype).read(&pos, dim, out),
