@@ -133,9 +133,10 @@ pub(in crate::ops) fn prefers_tiles(rows: usize, weights: &Tensor, (depth, colum
     if (layout == 2 || one) && !beyond && (pairs || weights.dtype == DataType::F32) {
         let (lanes, of_type) = (isa.width().lanes(), usize::from(pairs));
         let vectors = deep.div_ceil(lanes << of_type);
-        let line = if one { COLUMN_STEP_NS } else { PACK_LINE_NS[of_type] };
+        // More rows of a single column take both about the same time longer.
+        let (line, sums) = if one { (COLUMN_STEP_NS, 1) } else { (PACK_LINE_NS[of_type], rows * wide) };
         let tiles = (deep * wide.div_ceil(lanes)) as f64 * line;
-        return tiles <= GEMV_SETUP_NS + (rows * wide) as f64 * (vectors as f64 * GEMV_STEP_NS + GEMV_LANE_SUM_NS);
+        return tiles <= GEMV_SETUP_NS + sums as f64 * (vectors as f64 * GEMV_STEP_NS + GEMV_LANE_SUM_NS);
     }
     let (native, lanes) = (product.is_native(isa), isa.width().lanes());
     let converted = weights.dtype == DataType::Bf16 && !native && deep > MAX_CONVERTED_DEPTH;
