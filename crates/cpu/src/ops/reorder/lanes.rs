@@ -140,7 +140,7 @@ fn is_scattered((op, is_copy): (&Reorder, bool), problem: &Problem, target: &Cpu
     let turned = || is_copy && sparse() && super::turned(problem, target).is_ok();
     let single = || super::sparsity(&op.src, None) >= super::SCATTERED && near(op, 1) == 1;
     // Numbers in runs are converted as such, and the padding is cleared at once.
-    let in_runs = || near(op, 0) == 1 || super::run(&op.dst, &op.src) as i64 >= *super::VECTORS.start();
+    let in_runs = || super::run(&op.dst, &op.src) as i64 >= *super::VECTORS.start();
     let cleared = || super::sparsity(&op.dst, None) > super::SCATTERED && in_runs();
     let scattered = if is_copy { super::spread(op) > super::SCATTERED } else { single() || cleared() };
     turned() || scattered && super::generated(problem, target).is_ok()
