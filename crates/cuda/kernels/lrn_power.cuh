@@ -8,3 +8,14 @@ DEVICE float short_power(float x, float y) {
     asm("ex2.approx.f32 %0, %1;" : "=f"(r) : "f"(y * l));
     return r;
 }
+
+// x^y for x >= 0 where y is -0.75 or -1.75, the usual exponents.
+DEVICE float root(float x) {
+    asm("sqrt.approx.f32 %0, %0;" : "+f"(x));
+    return x;
+}
+DEVICE double root(double x) { return sqrt(x); }
+DEVICE real power_of_roots(real x, real y) {
+    const real r = rsqrt(x), power = r * root(r);
+    return y == (real)-0.75 ? power : power * r * r;
+}

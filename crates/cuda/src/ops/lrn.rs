@@ -112,7 +112,18 @@ fn constants(op: &Lrn, emit: &mut Emitter, real: Real, dst: &Tensor) -> &'static
     emit.real_number("k", f64::from(op.k.get()));
     emit.real_number("beta", f64::from(op.beta.get()));
     emit.code("#include \"lrn_power.cuh\"\n");
-    if Emitter::is_short(real, dst.dtype) { "short_power" } else { "pow" }
+    power(op, real, dst)
+}
+
+/// The function of powers: approximate for results of few bits, by roots for the usual exponent.
+fn power(op: &Lrn, real: Real, dst: &Tensor) -> &'static str {
+    if Emitter::is_short(real, dst.dtype) {
+        "short_power"
+    } else if op.beta.get() == 0.75 {
+        "power_of_roots"
+    } else {
+        "pow"
+    }
 }
 
 /// Within channels, forward, in 2D.
@@ -191,7 +202,7 @@ fn across_channels(op: &Lrn, problem: &Problem) -> Result<Program, Skip> {
     map.emit.real_number("alpha_over_n", f64::from(op.alpha.get()) / divisor(op));
     map.emit.real_number("k", f64::from(op.k.get()));
     map.emit.real_number("beta", f64::from(op.beta.get()));
-    let power = if Emitter::is_short(real, dst.dtype) { "short_power" } else { "pow" };
+    let power = power(op, real, dst);
     let apart = dst.blocking().is_some_and(|b| b.is_plain() && b.strides[1] != 1);
     // Channel i is counted from `reach` before the thread's first channel.
     let value = |name: &str, reach: &str| {
