@@ -169,7 +169,7 @@ impl Norm<'_> {
         }
         if let Some(order) = &self.workspace {
             // Before the result, which may overlap the source.
-            b.clear(Arg::WORKSPACE, 0);
+            b.clear(Arg::WORKSPACE, 0..usize::MAX);
             b.group(b.all());
             let (bits, stats) = (b.bits(Arg::WORKSPACE, order)?, self.stats(b, &tables)?);
             b.stage(Over::All);

@@ -22,7 +22,7 @@ values product(const shape &s, const values &a, const values &b) {
     return c;
 }
 
-const shape shapes[] = {{1, 1, 4, 5, 6}, {3, 3, 2, 7, 4}, {3, 1, 4, 4, 8}, {1, 2, 1, 16, 5}, {2, 2, 17, 33, 20}};
+const shape shapes[] = {{1, 1, 4, 5, 6}, {3, 3, 2, 7, 4}, {3, 1, 4, 4, 8}, {1, 2, 1, 16, 5}, {2, 2, 17, 33, 20}, {1, 1, 64, 48, 64}};
 
 void shapes_and_types() {
     for (const auto &s : shapes) {

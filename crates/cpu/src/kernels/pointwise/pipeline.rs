@@ -34,8 +34,8 @@ const MAX_FOLDED_ROWS: usize = 64;
 pub struct Pipeline {
     pub(super) groups: Vec<Group>,
     pub(super) padding: Vec<Padding>,
-    /// Arguments that are zeroed first, each from a byte on.
-    pub(super) cleared: Vec<(Arg, usize)>,
+    /// Arguments that are zeroed first, and which of their bytes.
+    pub(super) cleared: Vec<(Arg, Range<usize>)>,
     /// Elements of all tables.
     pub(super) tables: usize,
 }
@@ -502,9 +502,9 @@ impl Pipeline {
 
     /// What is done before and after the groups; `run` runs each group, by index.
     pub(super) fn around(&self, ctx: &Ctx<'_>, mut run: impl FnMut(usize, &Group) -> Result<(), Error>) -> Result<(), Error> {
-        for (arg, start) in &self.cleared {
+        for (arg, bytes) in &self.cleared {
             let buf = ctx.buf(*arg)?;
-            clear(ctx.executor(), buf.part(*start, buf.len() - start));
+            clear(ctx.executor(), buf.part(bytes.start, bytes.end.min(buf.len()) - bytes.start));
         }
         self.groups.iter().enumerate().try_for_each(|(index, group)| run(index, group))?;
         for Padding { arg, dtype, nest } in &self.padding {

@@ -14,6 +14,7 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
 use oxidnn_spec::{Arg, Blocking, Blocks, DataType, Dims, Layout, MAX_NDIMS, Problem, Quant, QuantMode, Rounding, Tensor};
 use std::cmp::Ordering;
+use std::ops::Range;
 
 /// Registers of a program.
 pub(super) const REGISTERS: usize = 4;
@@ -169,7 +170,7 @@ pub struct Builder<'p> {
     groups: Vec<Draft>,
     tables: usize,
     padding: Vec<Padding>,
-    cleared: Vec<(Arg, usize)>,
+    cleared: Vec<(Arg, Range<usize>)>,
     /// Whether groups may write the padded areas of their results.
     spreads: bool,
     /// Whether tensors that are mostly padding are zeroed as a whole before anything else.
@@ -665,9 +666,9 @@ impl<'p> Builder<'p> {
         Ok(())
     }
 
-    /// Zeroes `arg` from byte `start` on, before anything else.
-    pub fn clear(&mut self, arg: Arg, start: usize) {
-        self.cleared.push((arg, start));
+    /// Zeroes these bytes of `arg`, as far as it has them, before anything else.
+    pub fn clear(&mut self, arg: Arg, bytes: Range<usize>) {
+        self.cleared.push((arg, bytes));
     }
 
     /// Zeroes all elements of `arg`, if it is an argument.
@@ -679,7 +680,9 @@ impl<'p> Builder<'p> {
         if !tensor.layout.is_dense(true) || tensor.blocking().is_none_or(|b| b.offset != 0) {
             return Err(Skip::Layout(format!("of {arg}: zeros between other elements")));
         }
-        self.clear(arg, 0);
+        // The memory may go on behind the tensor, with images of other workers.
+        let bytes = tensor.bytes();
+        self.clear(arg, 0..bytes);
         Ok(())
     }
 

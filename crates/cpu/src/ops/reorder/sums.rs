@@ -97,7 +97,7 @@ impl<K: Generated> Generated for Summed<K> {
 pub(super) fn fold(op: &Reorder, b: &mut Builder<'_>) -> Result<(), Skip> {
     let (places, Some(blocking)) = (places(op)?, op.dst.blocking()) else { return Ok(()) };
     if let Some((start, ..)) = places.first() {
-        b.clear(Arg::DST, *start);
+        b.clear(Arg::DST, *start..usize::MAX);
     }
     for (start, mask, factor) in places {
         b.group(mask);
