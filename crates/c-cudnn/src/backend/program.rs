@@ -84,11 +84,13 @@ impl Step {
 /// A tensor of the caller's whose batches have different lengths and lie one behind the other; steps compute on a padded copy.
 #[derive(Clone, Debug)]
 pub(crate) struct Ragged {
-    /// The tensor, and the beginnings of its batches: indices in [`Program::uids`].
+    /// The tensor: an index in [`Program::uids`].
     pub(crate) user: usize,
+    /// The beginnings of its batches: an index, too.
     pub(crate) offsets: usize,
-    /// Offsets are of 64 bits; elements per unit of theirs.
+    /// Whether offsets have 64 bits, not 32.
     pub(crate) wide: bool,
+    /// Elements of the tensor per unit of the offsets.
     pub(crate) unit: i64,
     /// Batch, heads, sequence, size.
     pub(crate) dims: [i64; 4],
