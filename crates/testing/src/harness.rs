@@ -548,9 +548,9 @@ fn execute_on(
     primitive.execute(stream, &bound)?;
     stream.wait()?;
     let out = args.clone();
-    for (arg, host) in &out.0 {
-        if let Some(m) = memory(*arg) {
-            read_back(host, m)?;
+    for operand in desc.problem().operands().into_iter().filter(|o| o.usage == Use::Out) {
+        if let Some((host, memory)) = out.get(operand.arg).zip(memory(operand.arg)) {
+            read_back(host, memory)?;
         }
     }
     Ok(out)
