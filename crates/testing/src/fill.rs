@@ -4,7 +4,6 @@
 mod special;
 
 use crate::host::{HostArgs, HostTensor};
-use oxidnn_expr::number;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, ReductionAlg, Rnn};
 use oxidnn_spec::text::FillHints;
 use oxidnn_spec::{Arg, DataType, Op, Operand, PostOp, Problem, Sparse, Tensor, Use};
