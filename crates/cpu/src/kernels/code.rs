@@ -144,6 +144,8 @@ pub fn elem(dtype: DataType) -> Option<Elem> {
         DataType::S32 => Elem::I32,
         DataType::S8 => Elem::I8,
         DataType::U8 => Elem::U8,
+        DataType::F8E5m2 => Elem::F8E5m2,
+        DataType::F8E4m3 => Elem::F8E4m3,
         _ => return None,
     })
 }

@@ -218,7 +218,15 @@ pub(super) fn bias_gradient(executor: &dyn Executor, dst: &View<'_>, bias: &View
     let channels = dst.dims()[1] as usize;
     // Each channel is summed on its own, so the number of channels in a task does not change results.
     let each = channels.div_ceil(executor.threads().max(1)).next_multiple_of(REGISTER_CHANNELS).clamp(REGISTER_CHANNELS, MAX_TASK_CHANNELS);
-    executor.run(executor.threads(), channels.div_ceil(each), &|_, task| channel_sums(dst, bias, (task * each, each)));
+    executor.run(executor.threads(), channels.div_ceil(each), &|_, task| {
+        let (first, count) = (task * each, each.min(channels - task * each));
+        // Clearing room for more sums takes longer than adding a few.
+        if count <= REGISTER_CHANNELS {
+            channel_sums(dst, bias, first, &mut [0.0; REGISTER_CHANNELS][..count]);
+        } else {
+            channel_sums(dst, bias, first, &mut [0.0; MAX_TASK_CHANNELS][..count]);
+        }
+    });
 }
 
 /// Pixels that are added together.
@@ -236,7 +244,7 @@ struct Pixels {
 /// Adds a line of pixels from `pos` on to the sums of their channels.
 fn channel_rows(dst: &View<'_>, pos: &Pos, line: Pixels, mut total: &mut [f64]) {
     let Pixels { count, step, block, channel_step } = line;
-    let (mut pos, mut rows) = (*pos, [0.0f32; PIXELS_PER_PARTIAL_SUM * REGISTER_CHANNELS]);
+    let mut pos = *pos;
     while !total.is_empty() {
         let wide = channel_step == 1 && matches!(dst.dtype(), DataType::F32 | DataType::Bf16);
         let most = if wide { MAX_TASK_CHANNELS } else { REGISTER_CHANNELS };
@@ -252,6 +260,7 @@ fn channel_rows(dst: &View<'_>, pos: &Pos, line: Pixels, mut total: &mut [f64]) 
             (pos[1], total) = (pos[1] + channels as i64, rest);
             continue;
         }
+        let mut rows = [0.0f32; PIXELS_PER_PARTIAL_SUM * REGISTER_CHANNELS];
         for start in (0..count).step_by(PIXELS_PER_PARTIAL_SUM) {
             let rows = &mut rows[..PIXELS_PER_PARTIAL_SUM.min(count - start) * channels];
             // Contiguous pixels are one run.
@@ -401,12 +410,12 @@ fn pairwise<const N: usize>(mut numbers: [f32; N]) -> f32 {
     numbers[0]
 }
 
-/// Sums `dst` over images and pixels for at most `most` channels, itself at most [`MAX_TASK_CHANNELS`], from `first` on.
-fn channel_sums(dst: &View<'_>, bias: &View<'_>, (first, most): (usize, usize)) {
+/// Elements that are read together to be added.
+const LINE: usize = 256;
+
+/// Sums `dst` over images and pixels for the channels from `first` on, as many as there is room for in `total`, which is zeros.
+fn channel_sums(dst: &View<'_>, bias: &View<'_>, first: usize, total: &mut [f64]) {
     let dims = dst.dims();
-    let channels = most.min(dims[1] as usize - first);
-    let mut total = [0.0f64; MAX_TASK_CHANNELS];
-    let mut line = [0.0f32; 256];
     let last = dims.len() - 1;
     let (channel, across) = (Axis::new(&[1], dims), Axis::new(&[last], dims));
     let by_channel = last == 1 || !has_smaller_stride(dst, &across, &channel);
@@ -434,11 +443,11 @@ fn channel_sums(dst: &View<'_>, bias: &View<'_>, (first, most): (usize, usize)) 
     for_each(&Dims::filled(dims.len(), 0), &high, |pos| {
         let mut pos = *pos;
         pos[1] = first as i64;
-        let total = &mut total[..channels];
         match pixels {
             Some(pixels) if by_channel => channel_rows(dst, &pos, pixels, total),
             _ if by_channel => {
-                for total in total.chunks_mut(line.len()) {
+                let mut line = [0.0f32; LINE];
+                for total in total.chunks_mut(LINE) {
                     let line = &mut line[..total.len()];
                     dst.read(&pos, 1, line);
                     total.iter_mut().zip(&*line).for_each(|(t, x)| *t += f64::from(*x));
@@ -446,9 +455,10 @@ fn channel_sums(dst: &View<'_>, bias: &View<'_>, (first, most): (usize, usize)) 
                 }
             }
             _ => {
-                for t in total {
-                    for start in (0..count).step_by(line.len()) {
-                        let line = &mut line[..(count - start).min(256)];
+                let mut line = [0.0f32; LINE];
+                for t in &mut *total {
+                    for start in (0..count).step_by(LINE) {
+                        let line = &mut line[..(count - start).min(LINE)];
                         match image {
                             Some(_) => dst.read_run(dst.offset(&pos) + start * step, step, line),
                             None => {
@@ -465,6 +475,10 @@ fn channel_sums(dst: &View<'_>, bias: &View<'_>, (first, most): (usize, usize)) 
     });
     let mut pos: Pos = [0; MAX_NDIMS];
     pos[0] = first as i64;
-    let total: [f32; MAX_TASK_CHANNELS] = total.map(|t| t as f32);
-    bias.write(&pos, 0, &total[..channels]);
+    for total in total.chunks(REGISTER_CHANNELS) {
+        let mut line = [0.0f32; REGISTER_CHANNELS];
+        line.iter_mut().zip(total).for_each(|(x, t)| *x = *t as f32);
+        bias.write(&pos, 0, &line[..total.len()]);
+        pos[0] += total.len() as i64;
+    }
 }

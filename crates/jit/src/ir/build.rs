@@ -320,6 +320,10 @@ impl Function {
     /// A number from memory in every lane of the widest vector, converted to f32 (a word for [`Elem::I32`] and bits); its own bytes are all
     /// that is read.
     pub fn splat_as(&mut self, elem: Elem, from: Addr) -> Val {
+        if elem.is_f8() {
+            let code = self.splat_as(Elem::Low8, from);
+            return self.f32_from_f8(elem, code, 0);
+        }
         let dst = self.vector(self.isa.width());
         self.push(VecInst::SplatAs(dst, elem, from));
         dst
@@ -377,6 +381,10 @@ impl Function {
     /// As many numbers as the widest vector has lanes, converted to f32 (words for [`Elem::I32`] and bits); lanes that a mask does not name
     /// are 0 and not touched.
     pub fn load_as(&mut self, elem: Elem, from: Addr, mask: Option<Pred>) -> Val {
+        if elem.is_f8() {
+            let code = self.load_as(Elem::Low8, from, mask);
+            return self.f32_from_f8(elem, code, 0);
+        }
         let dst = self.vector(self.isa.width());
         self.push(VecInst::LoadAs { dst, elem, from, mask });
         dst
@@ -385,6 +393,10 @@ impl Function {
     /// Stores f32 lanes (words for [`Elem::I32`] and bits, the others of which are 0) converted: floats to nearest even, integers too,
     /// saturated, NaN to 0; lanes that a mask does not name are not touched.
     pub fn store_as(&mut self, elem: Elem, to: Addr, src: Val, mask: Option<Pred>) {
+        if elem.is_f8() {
+            let code = self.f8_from_f32(elem, src);
+            return self.store_as(Elem::Low8, to, code, mask);
+        }
         self.push(VecInst::StoreAs { elem, to, src, mask });
     }
 

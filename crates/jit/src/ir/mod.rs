@@ -15,6 +15,7 @@ mod alloc;
 mod build;
 mod emit;
 mod emulate;
+mod floats8;
 mod lower;
 mod machine;
 #[cfg(test)]
@@ -250,6 +251,10 @@ pub enum Elem {
     I8,
     /// Unsigned byte.
     U8,
+    /// 8-bit float with 5 bits of exponent.
+    F8E5m2,
+    /// 8-bit float with 4 bits of exponent, without infinities.
+    F8E4m3,
     /// Any 16 bits, unchanged: the low half of a lane, whose high half is 0.
     Low16,
     /// Any 8 bits, unchanged: the low byte of a lane, whose other bytes are 0.
@@ -263,7 +268,7 @@ impl Elem {
         match self {
             Elem::F32 | Elem::I32 => 4,
             Elem::Bf16 | Elem::F16 | Elem::Low16 => 2,
-            Elem::I8 | Elem::U8 | Elem::Low8 => 1,
+            Elem::I8 | Elem::U8 | Elem::F8E5m2 | Elem::F8E4m3 | Elem::Low8 => 1,
         }
     }
 
@@ -276,6 +281,8 @@ impl Elem {
             Elem::I32 => "s32",
             Elem::I8 => "s8",
             Elem::U8 => "u8",
+            Elem::F8E5m2 => "f8_e5m2",
+            Elem::F8E4m3 => "f8_e4m3",
             Elem::Low16 => "b16",
             Elem::Low8 => "b8",
         }

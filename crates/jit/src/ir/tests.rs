@@ -274,6 +274,74 @@ fn comparisons_select() {
     }
 }
 
+const ELEMS: [Elem; 10] =
+    [Elem::F32, Elem::Bf16, Elem::F16, Elem::I32, Elem::I8, Elem::U8, Elem::F8E5m2, Elem::F8E4m3, Elem::Low16, Elem::Low8];
+
+/// Bits of the mantissa of an 8-bit float, its bias, and its first code beyond all numbers.
+fn format(elem: Elem) -> (i32, i32, u8) {
+    if elem == Elem::F8E5m2 { (2, 15, 0x7c) } else { (3, 7, 0x7f) }
+}
+
+/// The value of a code.
+fn f8(elem: Elem, code: u8) -> f32 {
+    let ((mantissa, bias, beyond), magnitude) = (format(elem), code & 0x7f);
+    let (exponent, digits) = (i32::from(magnitude >> mantissa), i32::from(magnitude & ((1 << mantissa) - 1)));
+    let digits = if exponent == 0 { digits } else { digits + (1 << mantissa) };
+    let value = match magnitude {
+        _ if magnitude < beyond => digits as f32 * 2_f32.powi(exponent.max(1) - bias - mantissa),
+        0x7c => f32::INFINITY,
+        _ => f32::NAN,
+    };
+    if code >= 0x80 { -value } else { value }
+}
+
+/// The code of the nearest value, the even one of two; numbers half a unit beyond the largest are no numbers.
+fn nearest_f8(elem: Elem, x: f32) -> u8 {
+    let (beyond, sign) = (format(elem).2, u8::from(x.is_sign_negative()) << 7);
+    // The next number after the largest, if it had a code.
+    let value = |code: u8| {
+        if code == beyond { f64::from(f8(elem, beyond - 1)) * 2.0 - f64::from(f8(elem, beyond - 2)) } else { f64::from(f8(elem, code)) }
+    };
+    let magnitude = f64::from(x.abs()).min(value(beyond));
+    let distance = |code: &u8| (magnitude - value(*code)).abs();
+    let code = match x {
+        _ if x.is_nan() => {
+            if elem == Elem::F8E5m2 {
+                0x7e
+            } else {
+                0x7f
+            }
+        }
+        _ if x.is_infinite() => beyond,
+        _ => (0..=beyond).min_by(|a, b| distance(a).total_cmp(&distance(b)).then((a & 1).cmp(&(b & 1)))).unwrap(),
+    };
+    code | sign
+}
+
+#[test]
+fn every_8_bit_float_is_loaded_and_stored() {
+    for isa in ISAS {
+        for (elem, first) in [Elem::F8E5m2, Elem::F8E4m3].into_iter().flat_map(|elem| (0..=255).step_by(8).map(move |first| (elem, first)))
+        {
+            let codes: [u32; LANES] =
+                std::array::from_fn(|i| if i < 2 { u32::from_le_bytes(std::array::from_fn(|j| first + (4 * i + j) as u8)) } else { 0 });
+            let got = on(isa, &codes, &codes, 8, &|f, pa, _, pc, count| {
+                let lanes = f.first_lanes(count);
+                let x = f.load_as(elem, pa.at(0), Some(lanes));
+                f.store_masked(pc.at(0), x, lanes);
+                f.store_as(elem, pc.at(32), x, Some(lanes));
+            });
+            let Some(got) = got else { continue };
+            for (i, code) in (first..=first + 7).enumerate() {
+                let want = f8(elem, code);
+                assert!(same_float(got[i], want.to_bits()), "{elem:?} {code:x} {}", isa.name());
+                let stored = bytes_of(&got)[32 + i];
+                assert!(stored == code || want.is_nan() && f8(elem, stored).is_nan(), "{elem:?} {code:x} as {stored:x} {}", isa.name());
+            }
+        }
+    }
+}
+
 fn bytes_of(words: &[u32; LANES]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
@@ -283,7 +351,7 @@ fn loads_convert_under_masks() {
     let source: [u32; LANES] = std::array::from_fn(|i| 0x3c01_c2f3_u32.wrapping_mul(2 * i as u32 + 1));
     let raw = bytes_of(&source);
     for isa in ISAS {
-        for elem in [Elem::F32, Elem::Bf16, Elem::F16, Elem::I32, Elem::I8, Elem::U8, Elem::Low16, Elem::Low8] {
+        for elem in ELEMS {
             for n in (-1..=lanes(isa) as i64).map(|n| (n >= 0).then_some(n)) {
                 let got = on(isa, &source, &source, n.unwrap_or(0), &|f, pa, _, pc, count| {
                     let mask = n.map(|_| f.first_lanes(count));
@@ -301,6 +369,7 @@ fn loads_convert_under_masks() {
                         Elem::F16 => f16::from_bits(bits16()).to_f32().to_bits(),
                         Elem::I8 => f32::from(at[0] as i8).to_bits(),
                         Elem::U8 => f32::from(at[0]).to_bits(),
+                        Elem::F8E5m2 | Elem::F8E4m3 => f8(elem, at[0]).to_bits(),
                         Elem::Low16 => u32::from(bits16()),
                         Elem::Low8 => u32::from(at[0]),
                     };
@@ -363,7 +432,7 @@ fn stores_convert_saturate_and_keep_to_their_mask() {
     // Subnormals of both signs, ties among them.
     let small = std::array::from_fn(|i| (i as u32) << 31 | (i as u32 * 0x0008_4321) & 0x007f_ffff | (i as u32 & 2) << 14);
     for isa in ISAS {
-        for elem in [Elem::F32, Elem::Bf16, Elem::F16, Elem::I32, Elem::I8, Elem::U8, Elem::Low16, Elem::Low8] {
+        for elem in ELEMS {
             for (a, n) in [a, b, small].into_iter().flat_map(|a| (-1..=lanes(isa) as i64).map(move |n| (a, (n >= 0).then_some(n)))) {
                 let got = on(isa, &a, &a, n.unwrap_or(0), &|f, pa, _, pc, count| {
                     let mut x = f.load(f.isa().width(), pa.at(0));
@@ -391,6 +460,7 @@ fn stores_convert_saturate_and_keep_to_their_mask() {
                         Elem::F16 => word(f16::from_f32(x).to_bits()),
                         Elem::I8 => vec![nearest as i8 as u8],
                         Elem::U8 => vec![nearest as u8],
+                        Elem::F8E5m2 | Elem::F8E4m3 => vec![nearest_f8(elem, x)],
                         Elem::Low16 => word(x.to_bits() as u16),
                         Elem::Low8 => vec![x.to_bits() as u8],
                     };

@@ -348,8 +348,7 @@ impl Panel<'_> {
     /// Sets of accumulators, used in turn.
     fn accumulator_sets(&self) -> usize {
         let sums = self.w.rows * self.vectors;
-        let chains = if self.w.width == Width::W512 { MIN_CHAINS } else { MIN_CHAINS / 2 };
-        (chains / sums).clamp(1, self.unroll * self.parts())
+        (MIN_CHAINS / sums).clamp(1, self.unroll * self.parts())
     }
 
     fn parts(&self) -> usize {
@@ -536,10 +535,9 @@ impl Lines<'_> {
     }
 
     fn load(&self, f: &mut Function, from: Addr, mask: Option<Pred>) -> Val {
-        match self.w.decode.stored {
-            Stored::S8 => f.load_as(Elem::I8, from, mask),
-            Stored::U8 => f.load_as(Elem::U8, from, mask),
-            _ => self.w.load(f, from, mask),
+        match self.w.decode.stored.elem() {
+            Some(elem) => f.load_as(elem, from, mask),
+            None => self.w.load(f, from, mask),
         }
     }
 
@@ -557,22 +555,35 @@ impl Lines<'_> {
         f.repeat(groups, |f| {
             let c = w.arg(f, offset_of!(Args, c));
             streams.restart(f, b);
+            let words: Vec<Src> = (0..self.lines * w.rows).map(|i| Src::Splat(a.at(i as i32 * 4))).collect();
+            let words = if words.len() <= f.isa().simd_registers() / 4 { self.held(f, &words) } else { words };
             let blocks = w.arg(f, offset_of!(Args, blocks));
             f.repeat(blocks, |f| {
-                self.vector(f, (a, c), &streams, None);
+                self.vector(f, (&words, c), &streams, None);
                 f.add(c, w.bytes(self.parts() * w.rows));
                 streams.advance(f, self.vector_bytes());
             });
             if mask.is_some() {
-                self.vector(f, (a, c), &streams, mask);
+                self.vector(f, (&words, c), &streams, mask);
             }
             (0..self.lines).for_each(|_| f.add(b, row));
             f.add(a, (self.lines * w.rows * 4) as i32);
         });
     }
 
-    /// A vector of every line.
-    fn vector(&self, f: &mut Function, (a, c): (Int, Int), streams: &Streams, mask: Option<Pred>) {
+    /// Words of `A` in registers, for all vectors of some lines.
+    fn held(&self, f: &mut Function, words: &[Src]) -> Vec<Src> {
+        let held = |word: &Src| {
+            let &Src::Splat(at) = word else { return *word };
+            let word = f.splat(self.w.width, at);
+            f.pin(word);
+            Src::Val(word)
+        };
+        words.iter().map(held).collect()
+    }
+
+    /// A vector of every line, multiplied by the lines' words of `A`.
+    fn vector(&self, f: &mut Function, (words, c): (&[Src], Int), streams: &Streams, mask: Option<Pred>) {
         let w = self.w;
         let x: Vec<Val> = (0..self.lines).map(|l| self.load(f, streams.at(l), mask)).collect();
         for part in 0..self.parts() {
@@ -581,7 +592,7 @@ impl Lines<'_> {
             for (l, x) in x.iter().enumerate() {
                 let b = self.part(f, *x, part);
                 for (row, sum) in sums.iter().enumerate() {
-                    f.accumulate(w.op(), *sum, b, Src::Splat(a.at(((l * w.rows + row) * 4) as i32)));
+                    f.accumulate(w.op(), *sum, b, words[l * w.rows + row]);
                 }
             }
             sums.iter().enumerate().for_each(|(row, sum)| f.store(sum_at(row), *sum));

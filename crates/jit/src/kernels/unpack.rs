@@ -34,19 +34,39 @@ pub enum Stored {
     S4,
     /// Unsigned 4-bit number.
     U4,
+    /// 8-bit float with 5 bits of exponent.
+    F8E5m2,
+    /// 8-bit float with 4 bits of exponent.
+    F8E4m3,
+    /// 4-bit float with 2 bits of exponent.
+    F4E2m1,
+    /// 4-bit float with 3 bits of exponent.
+    F4E3m0,
 }
 
 impl Stored {
     /// All of them.
-    pub const ALL: [Stored; 7] = [Stored::F32, Stored::Bf16, Stored::F16, Stored::S8, Stored::U8, Stored::S4, Stored::U4];
+    pub const ALL: [Stored; 11] = [
+        Stored::F32,
+        Stored::Bf16,
+        Stored::F16,
+        Stored::S8,
+        Stored::U8,
+        Stored::S4,
+        Stored::U4,
+        Stored::F8E5m2,
+        Stored::F8E4m3,
+        Stored::F4E2m1,
+        Stored::F4E3m0,
+    ];
 
     /// Size of a number.
     pub const fn bits(self) -> usize {
         match self {
             Stored::F32 => 32,
             Stored::Bf16 | Stored::F16 => 16,
-            Stored::S8 | Stored::U8 => 8,
-            Stored::S4 | Stored::U4 => 4,
+            Stored::S8 | Stored::U8 | Stored::F8E5m2 | Stored::F8E4m3 => 8,
+            Stored::S4 | Stored::U4 | Stored::F4E2m1 | Stored::F4E3m0 => 4,
         }
     }
 
@@ -57,7 +77,7 @@ impl Stored {
 
     /// Whether it is decoded to bf16 pairs on a processor.
     pub const fn has_pairs(self, isa: Isa) -> bool {
-        isa.avx512 && isa.bf16 && matches!(self, Stored::Bf16 | Stored::S4 | Stored::U4)
+        isa.avx512 && isa.bf16 && (matches!(self, Stored::Bf16) || self.bits() == 4)
     }
 
     /// The name in kernels' names.
@@ -70,17 +90,46 @@ impl Stored {
             Stored::U8 => "u8",
             Stored::S4 => "s4",
             Stored::U4 => "u4",
+            Stored::F8E5m2 => "f8_e5m2",
+            Stored::F8E4m3 => "f8_e4m3",
+            Stored::F4E2m1 => "f4_e2m1",
+            Stored::F4E3m0 => "f4_e3m0",
         }
+    }
+
+    /// Whether it is an integer.
+    pub const fn is_integral(self) -> bool {
+        matches!(self, Stored::S8 | Stored::U8 | Stored::S4 | Stored::U4)
     }
 
     const fn is_signed(self) -> bool {
         matches!(self, Stored::S8 | Stored::S4)
     }
 
-    /// The elements that 4-bit codes stand for, in the order of the codes.
+    /// The 8-bit elements as memory has them.
+    pub const fn elem(self) -> Option<Elem> {
+        match self {
+            Stored::S8 => Some(Elem::I8),
+            Stored::U8 => Some(Elem::U8),
+            Stored::F8E5m2 => Some(Elem::F8E5m2),
+            Stored::F8E4m3 => Some(Elem::F8E4m3),
+            _ => None,
+        }
+    }
+
+    const fn is_f4(self) -> bool {
+        matches!(self, Stored::F4E2m1 | Stored::F4E3m0)
+    }
+
+    /// The elements that 4-bit codes stand for, in the order of the codes: of floats eight magnitudes, then the same with a sign.
     fn codes(self) -> impl Iterator<Item = f32> {
-        let signed = self.is_signed();
-        (0..16).map(move |i: i8| f32::from(if signed && i >= 8 { i - 16 } else { i }))
+        let magnitude = move |i: u8| match self {
+            Stored::F4E2m1 => [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0][usize::from(i % 8)],
+            Stored::F4E3m0 => [0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0][usize::from(i % 8)],
+            Stored::S4 if i >= 8 => f32::from(i) - 16.0,
+            _ => f32::from(i),
+        };
+        (0..16).map(move |i| if self.is_f4() && i >= 8 { -magnitude(i) } else { magnitude(i) })
     }
 }
 
@@ -142,11 +191,13 @@ impl Decoder {
     pub(super) fn new(f: &mut Function, decode: Decode) -> Decoder {
         let width = f.isa().width();
         let constant = match decode.stored {
-            Stored::S4 | Stored::U4 if decode.pairs => {
-                let table: Vec<u8> = decode.stored.codes().flat_map(|x| ((x.to_bits() >> 16) as u16).to_le_bytes()).collect();
+            stored if stored.bits() == 4 && decode.pairs => {
+                let table: Vec<u8> = stored.codes().flat_map(|x| ((x.to_bits() >> 16) as u16).to_le_bytes()).collect();
                 Some(table.repeat(2))
             }
-            Stored::S4 | Stored::U4 if f.isa().avx512 => Some(decode.stored.codes().flat_map(f32::to_le_bytes).collect()),
+            stored if stored.bits() == 4 && (f.isa().avx512 || stored.is_f4()) => {
+                Some(stored.codes().take(width.lanes()).flat_map(f32::to_le_bytes).collect())
+            }
             _ => None,
         };
         let keep = match decode.stored {
@@ -178,7 +229,16 @@ impl Decoder {
                 let x = shifted(f, x, part * 16);
                 f.unary(Unary::F32FromLowF16, x)
             }
-            (Stored::S4 | Stored::U4, Some(table)) if f.isa().avx512 => {
+            (Stored::F8E5m2, _) => f.f32_from_f8(Elem::F8E5m2, x, part as u8),
+            (Stored::F8E4m3, _) => f.f32_from_f8(Elem::F8E4m3, x, part as u8),
+            (Stored::F4E2m1 | Stored::F4E3m0, Some(magnitudes)) if !f.isa().avx512 => {
+                let x = shifted(f, x, part * 4);
+                let magnitude = f.binary(Binary::Lookup32, x, magnitudes);
+                let sign = f.unary(Unary::ShrI32(3), x);
+                let sign = f.unary(Unary::ShlI32(31), sign);
+                f.binary(Binary::Or, magnitude, sign)
+            }
+            (stored, Some(table)) if stored.bits() == 4 && f.isa().avx512 => {
                 let shift = part as u8 * 4;
                 if self.decode.pairs {
                     let x = if shift == 0 { x } else { f.unary(Unary::ShrI16(shift), x) };
@@ -216,7 +276,7 @@ fn shifted(f: &mut Function, x: Val, bits: usize) -> Val {
 /// A kernel that decodes lines of a panel to memory, for products of many rows. This is its key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Unpack {
-    /// The type; one of integers.
+    /// The type, of 8 or 4 bits.
     pub stored: Stored,
     /// To lines of bf16 pairs, which is exact without scales and zero points, and rounded to nearest even with them; else to lines of f32. See
     /// [`Unpack::places`].

@@ -95,7 +95,7 @@ pub struct Request {
     pub batches: usize,
     /// Rows, 1 to [`MAX_ROWS`].
     pub rows: usize,
-    /// Whether the source has bf16 elements that are multiplied without conversion.
+    /// Whether all elements of the source are numbers of bf16, and are multiplied as such.
     pub bf16: bool,
     /// Quantisation of weights that varies along K.
     pub grouped: Option<Grouped>,

@@ -12,6 +12,7 @@ use crate::kernels::tile::pack::{self, Form};
 use oxidnn_expr::convert;
 use oxidnn_jit::kernels::unpack::Stored;
 use oxidnn_runtime::Buf;
+use oxidnn_spec::DataType;
 use std::ops::Range;
 
 /// Elements of K in a block, and most columns of a panel.
@@ -114,15 +115,17 @@ impl Plain {
         let count = runs.len() * pitch;
         // Rows become lines directly, columns are transposed.
         let (numbers, pairs) = (&mut numbers[..count], &mut pairs[..count / 2]);
-        match (by_column, self.pairs, scaled) {
+        // Integers become pairs directly, all else by way of f32.
+        let whole = scaled.is_none() && stored.is_integral();
+        match (by_column, self.pairs, whole) {
             (false, false, _) => return simd.run(Decode { stored, raw, scaled, by_column, pitch, to: &mut to[..count] }),
-            (false, true, None) => return simd.run(Pairs { stored, raw, pitch: Some(pitch), to }),
-            (true, true, None) => simd.run(Pairs { stored, raw, pitch: None, to: &mut *pairs }),
+            (false, true, true) => return simd.run(Pairs { stored, raw, pitch: Some(pitch), to }),
+            (true, true, true) => simd.run(Pairs { stored, raw, pitch: None, to: &mut *pairs }),
             _ => simd.run(Decode { stored, raw, scaled, by_column, pitch, to: &mut *numbers }),
         }
-        match (by_column, self.pairs, scaled) {
+        match (by_column, self.pairs, whole) {
             (false, ..) => return simd.run(Rounded { numbers, pitch: Some(pitch), to }),
-            (true, true, Some(_)) => simd.run(Rounded { numbers, pitch: None, to: &mut *pairs }),
+            (true, true, false) => simd.run(Rounded { numbers, pitch: None, to: &mut *pairs }),
             _ => {}
         }
         let (form, size) = (self.form(), self.form().size);
@@ -191,7 +194,12 @@ impl Body for Decode<'_> {
             Stored::U8 => to.iter_mut().zip(raw).for_each(|(x, b)| *x = f32::from(*b)),
             // Element `i` of a word is shifted to the high bits, and down from there.
             Stored::S4 => words(raw, to, |word, i| (word << (28 - 4 * i)).cast_signed() >> 28),
-            _ => words(raw, to, |word, i| (word << (28 - 4 * i) >> 28).cast_signed()),
+            Stored::U4 => words(raw, to, |word, i| (word << (28 - 4 * i) >> 28).cast_signed()),
+            Stored::F8E5m2 => convert::load::<{ DataType::F8E5m2 as usize }>(raw, to),
+            Stored::F8E4m3 => convert::load::<{ DataType::F8E4m3 as usize }>(raw, to),
+            Stored::F4E2m1 => convert::load::<{ DataType::F4E2m1 as usize }>(raw, to),
+            Stored::F4E3m0 => convert::load::<{ DataType::F4E3m0 as usize }>(raw, to),
+            Stored::F32 | Stored::Bf16 | Stored::F16 => unreachable!("weights of more than 8 bits are not unpacked"),
         }
         let Some([zeros, scales]) = scaled else { return };
         for (i, run) in to.chunks_exact_mut(pitch).enumerate() {

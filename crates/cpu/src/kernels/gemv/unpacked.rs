@@ -1,7 +1,7 @@
 //! Products with weights of 8 or 4 bits, plain or in panels. The [nest](crate::kernels::nest) packs its panels by unpacking them, K block
 //! by K block; they stay in L2 while all rows of a block use them. On AMX, all weights are unpacked first.
 //!
-//! Without groups, integers become bf16, exactly, if the source is bf16, and the epilogue applies scales; with groups they become f32 and
+//! Without groups, elements become bf16, exactly, if the source is exact in bf16, and the epilogue applies scales; with groups they become f32 and
 //! are scaled. Sums start with the terms of zero points that have no groups, so that all that follows can run in registers.
 
 use super::call::{Column, Unpacker};
@@ -19,7 +19,7 @@ use crate::kernels::scratch::{Part, Scratch, booked};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::{self, MOST_ROWS, Stride, Tail, max_vectors};
 use oxidnn_jit::ir::Elem;
-use oxidnn_jit::kernels::unpack::{Stored, Unpack};
+use oxidnn_jit::kernels::unpack::Unpack;
 use oxidnn_runtime::{Buf, Executor, Skip};
 use oxidnn_spec::{DataType, Error};
 use std::sync::Arc;
@@ -114,7 +114,7 @@ impl Unpacked {
     pub fn new(request: Request, natural: Option<usize>, tail: Option<Tail>, target: &CpuTarget) -> Result<Unpacked, Skip> {
         let request = if request.isa.amx { request.subtracting() } else { request };
         let Request { isa, weights, grouped, rows, .. } = request;
-        if !matches!(weights.stored, Stored::S8 | Stored::U8 | Stored::S4 | Stored::U4) {
+        if weights.stored.bits() > 8 {
             return Err(Skip::DataType("weights that are not of 8 or 4 bits".into()));
         }
         if weights.k == 0 || weights.n == 0 || rows == 0 {

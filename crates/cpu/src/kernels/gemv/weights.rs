@@ -38,6 +38,10 @@ fn stored(dtype: DataType) -> Option<Stored> {
         DataType::U8 => Stored::U8,
         DataType::S4 => Stored::S4,
         DataType::U4 => Stored::U4,
+        DataType::F8E5m2 => Stored::F8E5m2,
+        DataType::F8E4m3 => Stored::F8E4m3,
+        DataType::F4E2m1 => Stored::F4E2m1,
+        DataType::F4E3m0 => Stored::F4E3m0,
         _ => return None,
     })
 }

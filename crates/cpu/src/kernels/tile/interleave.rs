@@ -417,7 +417,9 @@ mod x86 {
             let Run { there, wanted, to: [to, next], .. } = run;
             // SAFETY: a row has this many columns more, and a line all `wanted` ones, by the caller's promise.
             unsafe {
-                let [a, b, c, d] = [0, 1, 2, 3].map(|t| load8(run.row(t), there));
+                // One by one: `map` is not compiled for vectors.
+                let (a, b) = (load8(run.row(0), there), load8(run.row(1), there));
+                let (c, d) = (load8(run.row(2), there), load8(run.row(3), there));
                 let (low, low_next) = (_mm256_unpacklo_epi8(a, b), _mm256_unpacklo_epi8(c, d));
                 let (high, high_next) = (_mm256_unpackhi_epi8(a, b), _mm256_unpackhi_epi8(c, d));
                 // Half h of the i-th has columns 16 h + 4 i and the next three.

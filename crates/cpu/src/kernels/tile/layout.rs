@@ -23,13 +23,13 @@ pub fn is_panel(isa: Isa, columns: usize) -> bool {
     columns.is_multiple_of(lanes) && (1..=most_vectors(isa)).contains(&(columns / lanes))
 }
 
-/// Elements of consecutive K that are contiguous for every column (VNNI); `None` for types that generated code does not multiply.
+/// Elements of consecutive K that are contiguous for every column (VNNI); `None` for types that generated code neither multiplies nor unpacks.
 pub fn together(dtype: DataType) -> Option<usize> {
     match dtype {
         DataType::F32 | DataType::F16 => Some(1),
         DataType::Bf16 => Some(2),
-        DataType::U8 | DataType::S8 => Some(4),
-        DataType::U4 | DataType::S4 => Some(8),
+        DataType::U8 | DataType::S8 | DataType::F8E5m2 | DataType::F8E4m3 => Some(4),
+        DataType::U4 | DataType::S4 | DataType::F4E2m1 | DataType::F4E3m0 => Some(8),
         _ => None,
     }
 }

@@ -284,7 +284,7 @@ fn request(op: &Matmul, attr: &Attr, isa: oxidnn_jit::Isa, workers: usize) -> Re
         weights,
         batches,
         rows: dims[row] as usize,
-        bf16: op.src.dtype == DataType::Bf16 && !adjusted,
+        bf16: !adjusted && (op.src.dtype == DataType::Bf16 || op.src.dtype.bits() <= 8),
         grouped,
         rounds: matches!(attr.fpmath.mode, FpMathMode::Bf16 | FpMathMode::Any),
         zero,

@@ -416,6 +416,7 @@ impl Generated for Forward {
         let mut run = Run {
             plan: self,
             code,
+            simd,
             iter,
             projection,
             lines,

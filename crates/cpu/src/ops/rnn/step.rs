@@ -5,6 +5,7 @@ use super::cut::Place;
 use super::forward::{Code, Forward, States};
 use super::sizes::Panels;
 use super::skinny::{Group, Ready, Rows};
+use crate::kernels::multiversion::Simd;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::op::RnnCell;
 use std::ops::Range;
@@ -13,6 +14,7 @@ use std::ops::Range;
 pub(super) struct Run<'a> {
     pub(super) plan: &'a Forward,
     pub(super) code: &'a Code,
+    pub(super) simd: Simd,
     /// Weights of the state, and of the projection.
     pub(super) iter: Buf<'a>,
     pub(super) projection: Buf<'a>,
@@ -33,8 +35,8 @@ pub(super) struct Run<'a> {
 
 /// What cells need besides sums.
 pub(super) struct ByChannel<'a> {
-    /// Bias by stack, panel and gate; or for integer sums what is subtracted from them, their factors, and, by stack and panel, 1 if
-    /// a panel of the recurrent weights has seven bits.
+    /// Bias by stack, panel and gate; or for integer sums what is subtracted from them, their factors, and, by stack and panel, whether
+    /// a panel of the recurrent weights has seven bits, see [`quantised::Lines`](super::quantised::Lines).
     pub(super) bias: &'a [f32],
     pub(super) whole: [&'a [f32]; 3],
     /// The same three for the projection's sums, by stack and panel.
@@ -67,33 +69,45 @@ struct Piece {
 }
 
 impl<'a> Run<'a> {
+    /// Panels with what is known about their bits, which are inspected now if a single step uses them.
+    fn with_bits(&self, skinny: &Ready, group: Group<'a>, bits: Option<&[f32]>) -> Group<'a> {
+        match bits {
+            Some(bits) if bits.iter().any(|bit| *bit < 0.0) => skinny.with_bits(self.simd, group),
+            Some(bits) => Group { seven_bits: bits.iter().all(|bit| *bit > 0.0), ..group },
+            None => group,
+        }
+    }
+
     /// Computes a panel of a step, or some of the projection's, with the worker's scratch.
     pub(super) fn panel(&self, step: &Step<'_>, share: &mut [f32]) {
         let (plan, Place { d, rows, phase, panel, .. }) = (self.plan, step.place);
         let stack = self.stack(step);
         let gates = if plan.second.is_some() && plan.projection.is_none() { 2 } else { plan.z.gates };
-        let of_state = |gates: Range<usize>| {
-            let seven_bits = has_seven_bits(self.lines.whole[2], stack * plan.gates.count + panel, 1);
-            Group { seven_bits, ..plan.iter.group(self.iter, (stack, *panel), gates) }
+        let of_state = |skinny: &Ready, gates: Range<usize>| {
+            let first = stack * plan.gates.count + panel;
+            self.with_bits(skinny, plan.iter.group(self.iter, (stack, *panel), gates), self.lines.whole[2].get(first..=first))
         };
+        let skips = *phase == 0 && step.before.is_none() && self.begins_with_zeros;
         let (skinny, a, b, pieces) = match (&self.code.second, &plan.projection) {
             (Some(second), Some(weights)) if *phase == 1 => {
                 let panels = plan.projected_panels(*panel);
-                let seven_bits = has_seven_bits(self.lines.projected[2], stack * plan.outputs.count + panels.start, panels.len());
+                let first = stack * plan.outputs.count + panels.start;
                 // A panel has a single gate here, so the next panel is where another gate would be.
-                let b = Group { seven_bits, ..weights.group(self.projection, (stack, panels.start), 0..panels.len()) };
+                let b = weights.group(self.projection, (stack, panels.start), 0..panels.len());
+                let b = self.with_bits(second, b, self.lines.projected[2].get(first..first + panels.len()));
                 (second, self.middle.rows(*d, 0), b, Pieces::new((plan.outputs, plan.z.dic), panels, second))
             }
             (Some(second), None) if *phase == 1 => {
-                (second, self.middle.rows(*d, 0), of_state(2..3), Pieces::new((plan.gates, plan.z.dhc), *panel..panel + 1, second))
+                (second, self.middle.rows(*d, 0), of_state(second, 2..3), Pieces::new((plan.gates, plan.z.dhc), *panel..panel + 1, second))
             }
             _ => {
                 let skinny = &self.code.skinny;
-                (skinny, self.before(step), of_state(0..gates), Pieces::new((plan.gates, plan.z.dhc), *panel..panel + 1, skinny))
+                let b = if skips { plan.iter.group(self.iter, (stack, *panel), 0..gates) } else { of_state(skinny, 0..gates) };
+                (skinny, self.before(step), b, Pieces::new((plan.gates, plan.z.dhc), *panel..panel + 1, skinny))
             }
         };
         let line = b.count * pieces.width;
-        if *phase == 0 && step.before.is_none() && self.begins_with_zeros {
+        if skips {
             share[..rows.len() * line].fill(0.0);
         } else {
             skinny.run((&a, rows.clone()), &[[0, 0]], &b, (share, line));
@@ -163,11 +177,6 @@ impl<'a> Run<'a> {
         let cell = if plan.op.cell == RnnCell::Lstm { z.dhc } else { 0 };
         call.set(Field::Extra, place(state + z.dic + cell));
     }
-}
-
-/// Whether all of some panels have seven bits; unknown for weights that are not integers.
-fn has_seven_bits(bits: &[f32], first: usize, count: usize) -> bool {
-    bits.get(first..first + count).is_some_and(|bits| bits.iter().all(|bit| *bit > 0.0))
 }
 
 /// The pieces in which the sums of one panel, or of several consecutive ones, are processed.

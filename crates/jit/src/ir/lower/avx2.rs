@@ -251,7 +251,7 @@ fn store_as(m: &mut Machine, elem: Elem, to: Addr, src: Reg, mask: Option<Pred>)
             packed(m, Op::PackU16, low)
         }
         Elem::Low16 => packed(m, Op::PackU16, src),
-        Elem::Low8 => {
+        Elem::F8E5m2 | Elem::F8E4m3 | Elem::Low8 => {
             let (words, bytes) = (packed(m, Op::PackU16, src), m.temp(Width::W128));
             m.op(Op::PackU8, &[Arg::Reg(bytes), Arg::As(words, Width::W128), Arg::As(words, Width::W128)]);
             bytes

@@ -119,7 +119,7 @@ fn store_as(m: &mut Machine, elem: Elem, to: Arg, src: Reg, mask: Option<Pred>) 
             m.masked(Op::StoreI16, &[to, Arg::Reg(half)], merged(mask));
         }
         Elem::Low16 => m.masked(Op::Low16FromI32, &[to, Arg::Reg(src)], merged(mask)),
-        Elem::Low8 => m.masked(Op::U8FromI32, &[to, Arg::Reg(src)], merged(mask)),
+        Elem::F8E5m2 | Elem::F8E4m3 | Elem::Low8 => m.masked(Op::U8FromI32, &[to, Arg::Reg(src)], merged(mask)),
         Elem::Bf16 => {
             let low = bf16(m, src);
             m.masked(Op::Low16FromI32, &[to, Arg::Reg(low)], merged(mask));

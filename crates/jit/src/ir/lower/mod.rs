@@ -253,7 +253,7 @@ fn splat_as(m: &mut Machine, dst: Reg, elem: Elem, from: Arg) {
         }
         Elem::F16 => (Op::Broadcast16, Op::F32FromF16),
         Elem::I8 => (Op::Broadcast8, Op::I32FromI8),
-        Elem::U8 | Elem::Low8 => (Op::Broadcast8, Op::I32FromU8),
+        Elem::U8 | Elem::F8E5m2 | Elem::F8E4m3 | Elem::Low8 => (Op::Broadcast8, Op::I32FromU8),
         Elem::Low16 => (Op::Broadcast16, Op::I32FromU16),
     };
     let narrow = m.temp(if elem == Elem::F16 { width.half() } else { Width::W128 });
@@ -271,7 +271,8 @@ fn widen(m: &mut Machine, dst: Reg, elem: Elem, from: Arg, masked: Masked) {
         Elem::F16 => Op::F32FromF16,
         Elem::Bf16 | Elem::Low16 => Op::I32FromU16,
         Elem::I8 => Op::I32FromI8,
-        Elem::U8 | Elem::Low8 => Op::I32FromU8,
+        // The code of an 8-bit float; arithmetic on it follows.
+        Elem::U8 | Elem::F8E5m2 | Elem::F8E4m3 | Elem::Low8 => Op::I32FromU8,
     };
     m.masked(load, &[Arg::Reg(dst), from], masked);
     match elem {

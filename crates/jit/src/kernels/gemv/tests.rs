@@ -3,10 +3,25 @@ use crate::kernels::unpack::Stored;
 use crate::testing::{ISAS, golden, run};
 use half::{bf16, f16};
 
-/// Small integers that every type holds, so that every sum is exact in every order.
-fn weight(stored: Stored, k: usize, j: usize) -> i32 {
-    let x = ((k * 37 + j * 11 + k / 7) % 16) as i32;
-    if matches!(stored, Stored::U8 | Stored::U4) { x } else { x - 8 }
+/// One of 16 numbers of a type, by the low bits of its code: multiples of a quarter below 32, so that every sum is exact in every order.
+fn number(stored: Stored, x: i32) -> f32 {
+    let sign = if x & 8 == 0 { 1.0 } else { -1.0 };
+    match stored {
+        Stored::F8E5m2 => (1.0 + (x & 3) as f32 * 0.25) * (1 + (x >> 2 & 1)) as f32 * sign,
+        Stored::F8E4m3 => (1.0 + (x & 3) as f32 * 0.25) * sign,
+        Stored::F4E2m1 => [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0][(x & 7) as usize] * sign,
+        Stored::F4E3m0 => [0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0][(x & 7) as usize] * sign,
+        Stored::U8 | Stored::U4 => x as f32,
+        _ => (x - 8) as f32,
+    }
+}
+
+fn pick(k: usize, j: usize) -> i32 {
+    ((k * 37 + j * 11 + k / 7) % 16) as i32
+}
+
+fn weight(stored: Stored, k: usize, j: usize) -> f32 {
+    number(stored, pick(k, j))
 }
 
 fn source(i: usize, k: usize) -> f32 {
@@ -14,14 +29,18 @@ fn source(i: usize, k: usize) -> f32 {
 }
 
 /// A word of weights.
-fn word(stored: Stored, numbers: impl Iterator<Item = i32>) -> u32 {
-    numbers.enumerate().fold(0, |word, (i, x)| {
+fn word(stored: Stored, picks: impl Iterator<Item = i32>) -> u32 {
+    picks.enumerate().fold(0, |word, (i, pick)| {
+        let (x, sign) = (number(stored, pick), pick as u32 >> 3 << 7);
         let code = match stored {
-            Stored::F32 => (x as f32).to_bits(),
-            Stored::Bf16 => u32::from(bf16::from_f32(x as f32).to_bits()),
-            Stored::F16 => u32::from(f16::from_f32(x as f32).to_bits()),
-            Stored::S8 | Stored::U8 => u32::from(x as u8),
-            Stored::S4 | Stored::U4 => x as u32 & 15,
+            Stored::F32 => x.to_bits(),
+            Stored::Bf16 => u32::from(bf16::from_f32(x).to_bits()),
+            Stored::F16 => u32::from(f16::from_f32(x).to_bits()),
+            Stored::S8 | Stored::U8 => u32::from(x as i32 as u8),
+            Stored::S4 | Stored::U4 => x as i32 as u32 & 15,
+            Stored::F8E5m2 => 0x3c + (pick as u32 & 7) + sign,
+            Stored::F8E4m3 => 0x38 + 2 * (pick as u32 & 3) + sign,
+            Stored::F4E2m1 | Stored::F4E3m0 => pick as u32,
         };
         word | code << (i * stored.bits())
     })
@@ -61,7 +80,7 @@ fn args<B>(a: &[u32], b: &[B], c: &mut [f32]) -> Args {
 }
 
 fn product(decode: Decode, i: usize, j: usize, depth: std::ops::Range<usize>) -> f32 {
-    depth.map(|k| source(i, k) * weight(decode.stored, k, j) as f32).sum()
+    depth.map(|k| source(i, k) * weight(decode.stored, k, j)).sum()
 }
 
 /// The scale of a group and column.
@@ -75,7 +94,7 @@ fn panel(isa: Isa, kernel: Gemv, groups: usize, steps: usize) {
     let (decode, rows, lanes) = (kernel.decode, usize::from(kernel.rows), isa.width().lanes());
     let (line, columns, each) = (usize::from(line) * lanes, usize::from(vectors) * lanes, decode.line_depth());
     let lines = groups * steps;
-    let words = |l: usize, j: usize| word(decode.stored, (0..each).map(move |p| weight(decode.stored, l * each + p, j)));
+    let words = |l: usize, j: usize| word(decode.stored, (0..each).map(move |p| pick(l * each + p, j)));
     let b: Vec<u8> = (0..lines * line).flat_map(|i| words(i / line, i % line).to_le_bytes()[..decode.line_bytes()].to_vec()).collect();
     let parts = decode.line_parts();
     let a = |i: usize| a_word(decode, i / rows % parts, |place| source(i % rows, i / rows / parts * each + place));
@@ -145,7 +164,7 @@ fn lines(isa: Isa, kernel: Gemv, groups: usize, vectors: usize) {
     let last = if masked { 5 } else { 0 };
     let (depth, shown) = (groups * usize::from(lines), vectors * lanes + last);
     let b_row = shown + 3;
-    let lane = |i: usize| word(decode.stored, (0..each).map(|p| weight(decode.stored, i / b_row, i % b_row * each + p)));
+    let lane = |i: usize| word(decode.stored, (0..each).map(|p| pick(i / b_row, i % b_row * each + p)));
     let bytes = each * decode.stored.bits() / 8;
     let b: Vec<u8> = (0..depth * b_row - 3).flat_map(|i| lane(i).to_le_bytes().into_iter().take(bytes)).collect();
     let a: Vec<u32> = (0..depth * rows).map(|i| source(i % rows, i / rows).to_bits()).collect();
@@ -184,7 +203,7 @@ fn columns(isa: Isa, kernel: Gemv, groups: usize, vectors: usize) {
     let last = if masked { 5 } else { 0 };
     let (count, shown) = (groups * usize::from(columns), vectors * lanes + last);
     let b_row = shown + 3;
-    let words = |i: usize| word(decode.stored, (0..each).map(|p| weight(decode.stored, i % b_row * each + p, i / b_row)));
+    let words = |i: usize| word(decode.stored, (0..each).map(|p| pick(i % b_row * each + p, i / b_row)));
     let b: Vec<u32> = (0..count * b_row - 3).map(words).collect();
     let parts = decode.parts();
     let a = |i: usize| {

@@ -7,8 +7,25 @@ fn number(stored: Stored, k: usize, j: usize) -> i32 {
         Stored::S8 => x % 256 - 128,
         Stored::U8 => x % 256,
         Stored::S4 => x % 16 - 8,
+        Stored::F8E5m2 | Stored::F8E4m3 => x % 0x7c,
         _ => x % 16,
     }
+}
+
+/// The element that a code stands for.
+fn element(stored: Stored, code: i32) -> f32 {
+    let (mantissa, bias) = match stored {
+        Stored::F8E5m2 => (2, 15),
+        Stored::F8E4m3 => (3, 7),
+        Stored::F4E2m1 => (1, 1),
+        Stored::F4E3m0 => (0, 3),
+        _ => return code as f32,
+    };
+    let magnitude = code & ((1 << (stored.bits() - 1)) - 1);
+    let (exponent, digits) = (magnitude >> mantissa, magnitude & ((1 << mantissa) - 1));
+    let digits = if exponent == 0 { digits } else { digits + (1 << mantissa) };
+    let sign = if magnitude == code { 1.0 } else { -1.0 };
+    sign * digits as f32 * 2_f32.powi(exponent.max(1) - bias - mantissa)
 }
 
 fn scale(j: usize) -> f32 {
@@ -38,7 +55,7 @@ fn unpacks(isa: Isa, kernel: Unpack, lines: usize) {
     for (at, bits) in to.iter().map(|x| x.to_bits()).enumerate() {
         let (line, j) = (at / columns, at % columns);
         let want = kernel.places(line % kernel.lines()).map(|place| {
-            let number = number(stored, line / kernel.lines() * each + place, j) as f32;
+            let number = element(stored, number(stored, line / kernel.lines() * each + place, j));
             (number - kernel.zero.map_or(0.0, |_| zero(j))) * kernel.scale.map_or(1.0, |_| scale(j))
         });
         let got = if kernel.pairs { [bits << 16, bits & 0xffff_0000] } else { [bits; 2] };
@@ -49,10 +66,11 @@ fn unpacks(isa: Isa, kernel: Unpack, lines: usize) {
 #[test]
 fn panels_are_unpacked() {
     for isa in ISAS {
-        for stored in [Stored::S8, Stored::U8, Stored::S4, Stored::U4] {
+        for stored in Stored::ALL.into_iter().filter(|stored| stored.bits() <= 8) {
             for line in 1..=if isa.avx512 { 4 } else { 2 } {
                 for (scale, zero) in [(None, None), (Some(Elem::F32), None), (None, Some(Elem::U8)), (Some(Elem::F32), Some(Elem::U8))] {
-                    // All results are numbers of bf16.
+                    // All results are numbers of bf16; floats without zero points are.
+                    let zero = zero.filter(|_| stored.is_integral());
                     for pairs in [false, true] {
                         unpacks(isa, Unpack { stored, pairs, line, scale, zero }, 3);
                     }
