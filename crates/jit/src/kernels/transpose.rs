@@ -91,6 +91,8 @@ pub struct Args {
     pub places: *const usize,
     /// As said.
     pub places_square: usize,
+    /// Without AVX-512, whose masks cost little, and without factors: rows of the source in each full square, zeros behind them.
+    pub present: usize,
 }
 
 impl Key for Transpose {
@@ -118,11 +120,19 @@ impl Key for Transpose {
         }
         let full = f.argument(args, offset_of!(Args, full));
         let at = At { from, from_row, to, to_row, factors, places };
-        f.repeat(full, |f| {
-            let ahead = [f.argument(args, offset_of!(Args, from_ahead)), f.argument(args, offset_of!(Args, to_ahead))];
-            self.full_square(f, &at, ahead);
-            at.advance(f, args);
-        });
+        let squares = |f: &mut Function, present: Option<Int>| {
+            f.repeat(full, |f| {
+                let ahead = [f.argument(args, offset_of!(Args, from_ahead)), f.argument(args, offset_of!(Args, to_ahead))];
+                self.full_square(f, &at, ahead, present);
+                at.advance(f, args);
+            });
+        };
+        if !f.isa().avx512 && self.factors == UNCHANGED {
+            let (present, lanes) = (f.argument(args, offset_of!(Args, present)), f.isa().width().lanes() as i32);
+            // After these squares none are left for the loop below.
+            f.when(Compare::Lt, present, lanes, |f| squares(f, Some(present)));
+        }
+        squares(f, None);
         let partial = f.argument(args, offset_of!(Args, partial));
         let (rows, columns) = (f.argument(args, offset_of!(Args, rows)), f.argument(args, offset_of!(Args, columns)));
         let written = f.argument(args, offset_of!(Args, written));
@@ -142,12 +152,25 @@ impl Transpose {
     /// Unconverted words, in rows at equal strides.
     pub const WORDS: Transpose = Transpose { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, placed: false };
 
-    fn full_square(&self, f: &mut Function, at: &At, [from_ahead, to_ahead]: [Int; 2]) {
-        let from = f.copy(at.from);
+    /// A square of which all columns exist, and all rows or so many as are `present`.
+    fn full_square(&self, f: &mut Function, at: &At, [from_ahead, to_ahead]: [Int; 2], present: Option<Int>) {
+        let (from, width) = (f.copy(at.from), f.isa().width());
         let mut rows = Vec::new();
-        for _ in 0..f.isa().width().lanes() {
-            rows.push(f.load_number(self.from, from.at(0), None));
-            f.prefetch(Prefetch::L1, from.indexed(from_ahead, 1, 0));
+        for i in 0..width.lanes() {
+            match present {
+                Some(present) => {
+                    let row = f.zero(width);
+                    f.when(Compare::Gt, present, i as i32, |f| {
+                        let row_values = f.load_number(self.from, from.at(0), None);
+                        f.assign(row, row_values);
+                    });
+                    rows.push(row);
+                }
+                None => {
+                    rows.push(f.load_number(self.from, from.at(0), None));
+                    f.prefetch(Prefetch::L1, from.indexed(from_ahead, 1, 0));
+                }
+            }
             f.add(from, at.from_row);
         }
         let columns = shuffled(f, rows);

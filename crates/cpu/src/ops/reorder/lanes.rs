@@ -51,7 +51,7 @@ const RAGGED: [f64; 2] = [0.1, 0.35];
 const CALL: usize = 40;
 const TILE: usize = 16;
 /// Dimensions with padding.
-const PADDED: usize = 3;
+pub(super) const PADDED: usize = 3;
 /// All that may end within a tile: padded dimensions, and loops of odd size.
 pub(super) const ENDS: usize = PADDED + 4;
 /// The index of positions among a loop's steps: behind destination, source, and the scales of both.
@@ -632,7 +632,7 @@ impl Lanes {
         let of_tile_numbers = all.of_tile();
         let size = Size { bytes: [1, 0].map(|t| types[t].bytes()), tiles: NUMBERS / of_tile_numbers };
         let of_part = |left: &Left| (*left != all.all).then(|| partial(all.masks(left), bytes.clone(), (sizes, jit)));
-        all.regions = Regions::new(draft.rest, Ends { ends: &ends, last: &of_tile }, size, of_part)?;
+        all.regions = Regions::new(draft.rest, Ends { ends: &ends, last: &of_tile, overlap: adds.is_none() && !jit.avx512 }, size, of_part)?;
         Ok(all)
     }
 

@@ -39,8 +39,9 @@ fn compare(isa: Isa, kernel: Transpose, [rows, columns, more]: [usize; 3], along
     // Columns lie in the order of their numbers, or in the opposite one.
     let place = |c: usize| if kernel.placed { columns - 1 - c } else { c } * down * sizes[1];
     let places: Vec<usize> = (0..columns).map(place).collect();
+    let padded = !isa.avx512 && kernel.factors == UNCHANGED && rows + more == lanes;
     let full = match along {
-        true if rows == lanes && more == 0 => columns / lanes,
+        true if rows == lanes && more == 0 || padded => columns / lanes,
         false if columns == lanes => rows / lanes,
         _ => 0,
     };
@@ -73,6 +74,7 @@ fn compare(isa: Isa, kernel: Transpose, [rows, columns, more]: [usize; 3], along
         factor_square: if along { 0 } else { lanes * 4 },
         places: places.as_ptr(),
         places_square: if along { lanes * size_of::<usize>() } else { 0 },
+        present: if along { rows } else { lanes },
     };
     if !run(kernel.function(isa), &args) {
         return;
