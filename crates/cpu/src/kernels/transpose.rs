@@ -177,7 +177,8 @@ impl Squares {
             // SAFETY: the strip is a part of the matrices, which were checked as a whole.
             unsafe { self.entry.call(&args) }
         };
-        let split = overlaps && long > lanes && !long.is_multiple_of(lanes);
+        // A partial square of few columns has few stores.
+        let split = overlaps && long > lanes && 2 * (long % lanes) > lanes;
         for first in (0..short).step_by(lanes) {
             let (first, last) = (begin(first, short), first + lanes >= short);
             let strip = Strip { by_rows, first, count: lanes.min(short - first), along: 0..long, last };

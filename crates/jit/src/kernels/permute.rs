@@ -50,6 +50,8 @@ pub struct Permute {
     pub adds: bool,
     /// Only lanes in masks are read and written.
     pub masked: bool,
+    /// Only lanes in masks are written, but vectors are read whole.
+    pub reads_whole: bool,
     /// Vectors of f32 are written whole, whatever the masks say, non-temporally, at multiples of their bytes.
     pub streaming: bool,
 }
@@ -209,7 +211,13 @@ impl Key for Permute {
             Order::Kept => "kept".into(),
         };
         let [reads, writes] = self.vectors;
-        let masked = if self.masked { ".masked" } else { "" };
+        let masked = if self.reads_whole {
+            ".written"
+        } else if self.masked {
+            ".masked"
+        } else {
+            ""
+        };
         let each = if self.each { ".each" } else { "" };
         let adds = if self.adds { ".adds" } else { "" };
         let streaming = if self.streaming { ".streaming" } else { "" };
@@ -270,6 +278,7 @@ impl Permute {
             vectors,
             adds: false,
             masked: true,
+            reads_whole: false,
             streaming: false,
         }
     }
@@ -309,7 +318,7 @@ impl Permute {
         let reads = f.argument(args, offset_of!(Args, reads));
         let vector = |i: usize| {
             let place = f.load_int(reads.at((i * size_of::<usize>()) as i32));
-            let mask = self.mask(f, args, 0, i);
+            let mask = if self.reads_whole { None } else { self.mask(f, args, 0, i) };
             f.load_number(self.from, from.indexed(place, 1, 0), mask)
         };
         (0..usize::from(self.vectors[0])).map(vector).collect()
@@ -376,8 +385,8 @@ impl Permute {
                 let before = f.binary(Binary::MulF32, before, Src::Splat(by.at(0)));
                 x = f.binary(Binary::AddF32, x, before);
             }
-            // Nothing times infinity, divided by zero, or beside a zero point, is not zero.
-            let made = self.adds || self.factors != UNCHANGED;
+            // Nothing times infinity, divided by zero, or beside a zero point, is not zero; nor is what was read beside elements.
+            let made = self.adds || self.factors != UNCHANGED || self.reads_whole;
             if let Some(exists) = made.then(|| self.mask(f, args, 2, i)).flatten() {
                 let zero = f.zero(width);
                 x = f.select(exists, x, zero);
