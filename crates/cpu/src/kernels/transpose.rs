@@ -179,9 +179,12 @@ impl Squares {
         };
         // A partial square of few columns has few stores.
         let split = overlaps && long > lanes && 2 * (long % lanes) > lanes;
-        for first in (0..short).step_by(lanes) {
-            let (first, last) = (begin(first, short), first + lanes >= short);
-            let strip = Strip { by_rows, first, count: lanes.min(short - first), along: 0..long, last };
+        // Two vectors of which the second is zeros are written together.
+        let padded = overlaps && self.kernel.factors == UNCHANGED && by_rows && rows < lanes && written == 2 * lanes && long >= lanes;
+        let split = split || padded && !long.is_multiple_of(lanes);
+        for first in (0..short).step_by(if padded { written } else { lanes }) {
+            let (first, last) = (begin(first, short), padded || first + lanes >= short);
+            let strip = Strip { by_rows, first, count: lanes.min(short - first), along: 0..long, last, padded };
             if !split || strip.count < lanes {
                 run(strip);
             } else {
@@ -192,7 +195,7 @@ impl Squares {
     }
 
     /// The arguments for a strip. The next one, if any, is prefetched.
-    fn args(&self, t: &Turned<'_>, corners: &Corners, Strip { by_rows, first, count, along, last }: Strip) -> Args {
+    fn args(&self, t: &Turned<'_>, corners: &Corners, Strip { by_rows, first, count, along, last, padded: behind }: Strip) -> Args {
         let (lanes, sizes) = (self.lanes, [self.kernel.from, self.kernel.to].map(|e| e.bytes()));
         let (corner, rows, columns, written) = if by_rows {
             ([first, along.start], t.rows.saturating_sub(first).min(count), along.len(), count)
@@ -236,6 +239,7 @@ impl Squares {
             places: t.places.map_or(std::ptr::null(), |(p, first)| p.places[first + corner[1]..].as_ptr().cast()),
             places_square: if by_rows { lanes * size_of::<usize>() } else { 0 },
             present: if by_rows { rows } else { lanes },
+            behind: usize::from(behind),
         }
     }
 }
@@ -255,6 +259,8 @@ struct Strip {
     count: usize,
     along: Range<usize>,
     last: bool,
+    /// Whether as many zeros follow each square in the destination.
+    padded: bool,
 }
 
 /// The first elements of matrices and factors.

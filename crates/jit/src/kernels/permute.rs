@@ -324,35 +324,47 @@ impl Permute {
         (0..usize::from(self.vectors[0])).map(vector).collect()
     }
 
-    /// The vectors that are written, each looked up in all that are read.
+    /// The vectors that are written, from those that are read. If their number is odd, the elements of a vector that is written come from different
+    /// lanes, and those of a vector that is read go to different ones: so one permutation for each is enough.
     fn look_up(&self, f: &mut Function, vectors: &[Val]) -> Vec<Option<Val>> {
         let (lanes, n) = (f.isa().width().lanes(), vectors.len());
-        // For lane `lane` of vector `i`: its source lane and source vector.
-        let from = |i: usize, lane: usize| match self.order {
-            Order::Parted(_) => ((lane * n + i) / lanes, (lane * n + i) % lanes),
-            _ => ((i * lanes + lane) % n, (i * lanes + lane) / n),
+        let (parted, odd) = (matches!(self.order, Order::Parted(_)), n % 2 == 1);
+        // For lane `lane` of vector `i`: its source vector, and the lane there.
+        let from = |i: usize, lane: usize| match parted {
+            true => ((lane * n + i) / lanes, (lane * n + i) % lanes),
+            false => ((i * lanes + lane) % n, (i * lanes + lane) / n),
         };
-        let made = |i: usize| {
-            let bytes: Vec<u8> = (0..lanes).flat_map(|lane| (from(i, lane).1 as u32).to_le_bytes()).collect();
+        let found = |f: &mut Function, of: &dyn Fn(usize) -> usize, x: Val| {
+            let bytes: Vec<u8> = (0..lanes).flat_map(|lane| (of(lane) as u32).to_le_bytes()).collect();
             let (width, at) = (f.isa().width(), f.constant(&bytes));
             let index = f.load(width, at);
+            f.binary(Binary::Lookup32, index, x)
+        };
+        // Element `e` of vector `v` goes to lane `(e n + v) % lanes`.
+        let element = |v: usize, lane: usize| (0..lanes).find(|e| (e * n + v) % lanes == lane).unwrap_or_default();
+        let moved: Vec<Val> = match odd && !parted {
+            true => vectors.iter().enumerate().map(|(v, x)| found(f, &|lane| element(v, lane), *x)).collect(),
+            false => vectors.to_vec(),
+        };
+        let made = |i: usize| {
             let mut made: Option<Val> = None;
-            for (v, vector) in vectors.iter().enumerate() {
-                let bits: u16 = (0..lanes).map(|lane| u16::from(from(i, lane).0 == v) << lane).sum();
+            for (v, x) in moved.iter().enumerate() {
+                let of = (0..lanes).filter(|lane| from(i, *lane).0 == v);
+                let bits: u16 = of.map(|lane| 1 << if odd && parted { from(i, lane).1 } else { lane }).sum();
                 if bits == 0 {
                     continue;
                 }
-                let found = f.binary(Binary::Lookup32, index, *vector);
+                let x = if odd { *x } else { found(f, &|lane| from(i, lane).1, *x) };
                 made = Some(match made {
-                    None => found,
+                    None => x,
                     Some(before) => {
                         let at = f.constant(&bits.to_le_bytes());
                         let mask = f.load_bits(at);
-                        f.select(mask, found, before)
+                        f.select(mask, x, before)
                     }
                 });
             }
-            made
+            made.map(|x| if odd && parted { found(f, &|lane| from(i, lane).1, x) } else { x })
         };
         (0..n).map(made).collect()
     }

@@ -214,7 +214,8 @@ pub(super) fn has_short_runs(op: &Reorder, jit: Isa) -> bool {
     let Some(run) = all.last().filter(|run| run.steps == [1; 2]) else { return false };
     let lanes = jit.width().lanes();
     let exist = loops(op.dst.dims(), [to, from]).and_then(|all| all.last().copied()).map_or(0, |run| run.size);
-    (3..lanes).contains(&run.size) || run.size == lanes && (3..lanes).contains(&exist)
+    let one = run.size == lanes || !jit.avx512 && run.size == 2 * lanes;
+    (3..lanes).contains(&run.size) || one && (3..lanes).contains(&exist)
 }
 
 /// Whether there are tiles of which most positions exist.
@@ -638,7 +639,8 @@ impl Lanes {
         let of_tile_numbers = all.of_tile();
         let size = Size { bytes: [1, 0].map(|t| types[t].bytes()), tiles: NUMBERS / of_tile_numbers };
         let of_part = |left: &Left| (*left != all.all).then(|| partial(all.masks(left), bytes.clone(), (sizes, jit)));
-        all.regions = Regions::new(draft.rest, Ends { ends: &ends, last: &of_tile, overlap: adds.is_none() && !jit.avx512 }, size, of_part)?;
+        all.regions =
+            Regions::new(draft.rest, Ends { ends: &ends, last: &of_tile, overlap: adds.is_none() && !jit.avx512 }, size, of_part)?;
         Ok(all)
     }
 
