@@ -18,6 +18,8 @@ const LINE: usize = 64;
 #[derive(Clone, Debug)]
 pub struct Permuter {
     near: [Entry<Args>; 4],
+    /// Without AVX-512, whose masked loads cost no more than others: the kernel for partial tiles whose vectors can be read whole.
+    whole_reads: Option<Entry<Args>>,
     /// The same with non-temporal stores, for tiles that are written whole.
     streaming: Option<[Entry<Args>; 4]>,
     kernel: Permute,
@@ -72,6 +74,8 @@ pub struct Vectors {
     masks: Option<Masks>,
     /// Bytes of source and destination that a tile reaches; `None` if nothing of them is accessed.
     reach: [Option<usize>; 2],
+    /// Bytes of the source that whole vectors reach.
+    whole_reach: usize,
     /// Whether all lanes are written; and the bitwise OR of the written offsets.
     whole: bool,
     bits: usize,
@@ -90,9 +94,10 @@ impl Vectors {
             let used = tables[which].iter().zip(of(which)).filter(|v| *v.1 != 0);
             used.map(|(at, mask)| at.saturating_add((LANES - mask.leading_zeros() as usize) * sizes[which])).max()
         });
+        let whole_reach = tables[0].iter().map(|at| at.saturating_add(lanes * sizes[0])).max().unwrap_or(0);
         let whole = of(1)[..tables[1].len()] == all[..tables[1].len()];
         let bits = tables[1].iter().fold(0, |bits, at| bits | at);
-        Vectors { tables, masks, reach, whole, bits, of: (sizes, lanes) }
+        Vectors { tables, masks, reach, whole_reach, whole, bits, of: (sizes, lanes) }
     }
 
     /// Whether some of them are neither whole, with `lanes` lanes, nor empty.
@@ -142,6 +147,7 @@ impl Permuter {
         let streams = far && !kernel.adds && kernel.to == Elem::F32 && isa.width().bytes() == LINE;
         Ok(Permuter {
             near: entries(isa, kernel)?,
+            whole_reads: if isa.avx512 { None } else { Some(code::get(isa, &Permute { masked: true, reads_whole: true, ..kernel })?) },
             streaming: if streams { Some(entries(isa, Permute { streaming: true, ..kernel })?) } else { None },
             kernel,
             lanes: isa.width().lanes(),
@@ -189,16 +195,18 @@ impl Permuter {
         };
         let are_lines = || (args.to.addr() | all_places.bits | v.bits).is_multiple_of(LINE);
         let [whole, masked, whole_zeros, zeros] = self.streaming.as_ref().filter(|_| v.whole && are_lines()).unwrap_or(&self.near);
-        let entry = match (&v.masks, from) {
-            (None, _) => whole,
-            (Some(_), None) => {
+        let readable = || most[0].checked_add(v.whole_reach)?.checked_add(t.from.1).filter(|end| *end <= t.from.0.len());
+        let entry = match (&v.masks, from, &self.whole_reads) {
+            (Some(_), Some(_), Some(entry)) if readable().is_some() => entry,
+            (None, ..) => whole,
+            (Some(_), None, _) => {
                 if v.whole {
                     whole_zeros
                 } else {
                     zeros
                 }
             }
-            (Some(_), Some(_)) => masked,
+            (Some(_), Some(_), _) => masked,
         };
         // SAFETY: all lanes of the vectors that are read and written are inside their memory, which was checked; tables are as long as the
         // kernel has vectors, masks as long as any kernel has vectors, and factors as long as this one needs.

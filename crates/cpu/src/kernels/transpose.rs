@@ -8,6 +8,7 @@ use oxidnn_jit::kernels::transpose::{Args, Factor, Factors as Kinds, Transpose, 
 use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
+use std::ops::Range;
 
 /// Bytes of a word, and of a factor.
 const WORD: usize = 4;
@@ -18,6 +19,8 @@ pub struct Squares {
     entry: Entry<Args>,
     kernel: Transpose,
     lanes: usize,
+    /// Whether the last squares of a matrix overlap the ones before them: without AVX-512, whose masks cost less than to move elements twice.
+    overlaps: bool,
 }
 
 /// A matrix in memory.
@@ -106,7 +109,7 @@ impl Squares {
     /// # Errors
     /// As for [`code::get`].
     pub fn of(isa: Isa, kernel: Transpose) -> Result<Squares, Error> {
-        Ok(Squares { entry: code::get(isa, &kernel)?, kernel, lanes: isa.width().lanes() })
+        Ok(Squares { entry: code::get(isa, &kernel)?, kernel, lanes: isa.width().lanes(), overlaps: !isa.avx512 })
     }
 
     /// Writes `rows` by `columns` words of `from` to `to`, transposed. Fastest if one of the numbers is a multiple of the lanes and the
@@ -165,29 +168,47 @@ impl Squares {
             factors: factors(self.kernel.factors, t.factors, rows),
         };
         let by_rows = rows < written || written <= columns;
-        let short = if by_rows { written } else { columns };
-        for first in (0..short).step_by(self.lanes) {
-            let count = self.lanes.min(short - first);
-            let args = self.args(t, &corners, Strip { by_rows, first, count, last: first + count == short });
+        let (short, long) = if by_rows { (written, columns) } else { (columns, rows) };
+        let (lanes, overlaps) = (self.lanes, self.overlaps);
+        // The begin of up to a square's elements from one on, moved back so that all of them exist.
+        let begin = |first: usize, all: usize| if overlaps && all >= lanes { first.min(all - lanes) } else { first };
+        let run = |strip: Strip| {
+            let args = self.args(t, &corners, strip);
             // SAFETY: the strip is a part of the matrices, which were checked as a whole.
             unsafe { self.entry.call(&args) }
+        };
+        // A partial square of few columns has few stores.
+        let split = overlaps && long > lanes && 2 * (long % lanes) > lanes;
+        // Two vectors of which the second is zeros are written together.
+        let padded = overlaps && self.kernel.factors == UNCHANGED && by_rows && rows < lanes && written == 2 * lanes && long >= lanes;
+        let split = split || padded && !long.is_multiple_of(lanes);
+        for first in (0..short).step_by(if padded { written } else { lanes }) {
+            let (first, last) = (begin(first, short), padded || first + lanes >= short);
+            let strip = Strip { by_rows, first, count: lanes.min(short - first), along: 0..long, last, padded };
+            if !split || strip.count < lanes {
+                run(strip);
+            } else {
+                run(Strip { along: 0..long / lanes * lanes, ..strip.clone() });
+                run(Strip { along: long - lanes..long, ..strip });
+            }
         }
     }
 
     /// The arguments for a strip. The next one, if any, is prefetched.
-    fn args(&self, t: &Turned<'_>, corners: &Corners, Strip { by_rows, first, count, last }: Strip) -> Args {
+    fn args(&self, t: &Turned<'_>, corners: &Corners, Strip { by_rows, first, count, along, last, padded: behind }: Strip) -> Args {
         let (lanes, sizes) = (self.lanes, [self.kernel.from, self.kernel.to].map(|e| e.bytes()));
         let (corner, rows, columns, written) = if by_rows {
-            ([first, 0], t.rows.saturating_sub(first).min(count), t.columns, count)
+            ([first, along.start], t.rows.saturating_sub(first).min(count), along.len(), count)
         } else {
-            ([0, first], t.rows, count, t.rows)
+            ([along.start, first], along.len(), count, along.len())
         };
         let to_row = if t.places.is_some() { 0 } else { t.to.row };
         let offset = |[row, column]: [usize; 2], step: usize, size: usize| row * step + column * size;
         // Missing rows are not read, wherever they would be.
         let from = if rows == 0 { 0 } else { offset(corner, t.from.row, sizes[0]) };
-        let long = if by_rows { columns } else { rows };
-        let full = if count == lanes && (!by_rows || rows == lanes) { long / lanes } else { 0 };
+        let long = along.len();
+        let padded = self.overlaps && self.kernel.factors == UNCHANGED;
+        let full = if count == lanes && (!by_rows || rows == lanes || padded) { long / lanes } else { 0 };
         let left = long - full * lanes;
         let (from_step, to_step) = if by_rows { (sizes[0], to_row) } else { (t.from.row, sizes[1]) };
         let (from_next, to_next) = if by_rows { (t.from.row, sizes[1]) } else { (sizes[0], to_row) };
@@ -217,6 +238,8 @@ impl Squares {
             factor_square: if by_rows { 0 } else { lanes * WORD },
             places: t.places.map_or(std::ptr::null(), |(p, first)| p.places[first + corner[1]..].as_ptr().cast()),
             places_square: if by_rows { lanes * size_of::<usize>() } else { 0 },
+            present: if by_rows { rows } else { lanes },
+            behind: usize::from(behind),
         }
     }
 }
@@ -228,12 +251,16 @@ fn lent(from: &[f32], columns: usize) -> Matrix<'_> {
     Matrix { buf, at: 0, row: columns * WORD }
 }
 
-/// At most a square's rows (or columns) of a matrix, from one on.
+/// At most a square's rows (or columns) of a matrix, from one on, and a range of its columns (or rows).
+#[derive(Clone)]
 struct Strip {
     by_rows: bool,
     first: usize,
     count: usize,
+    along: Range<usize>,
     last: bool,
+    /// Whether as many zeros follow each square in the destination.
+    padded: bool,
 }
 
 /// The first elements of matrices and factors.

@@ -50,6 +50,8 @@ pub struct Permute {
     pub adds: bool,
     /// Only lanes in masks are read and written.
     pub masked: bool,
+    /// Only lanes in masks are written, but vectors are read whole.
+    pub reads_whole: bool,
     /// Vectors of f32 are written whole, whatever the masks say, non-temporally, at multiples of their bytes.
     pub streaming: bool,
 }
@@ -209,7 +211,13 @@ impl Key for Permute {
             Order::Kept => "kept".into(),
         };
         let [reads, writes] = self.vectors;
-        let masked = if self.masked { ".masked" } else { "" };
+        let masked = if self.reads_whole {
+            ".written"
+        } else if self.masked {
+            ".masked"
+        } else {
+            ""
+        };
         let each = if self.each { ".each" } else { "" };
         let adds = if self.adds { ".adds" } else { "" };
         let streaming = if self.streaming { ".streaming" } else { "" };
@@ -270,6 +278,7 @@ impl Permute {
             vectors,
             adds: false,
             masked: true,
+            reads_whole: false,
             streaming: false,
         }
     }
@@ -309,41 +318,53 @@ impl Permute {
         let reads = f.argument(args, offset_of!(Args, reads));
         let vector = |i: usize| {
             let place = f.load_int(reads.at((i * size_of::<usize>()) as i32));
-            let mask = self.mask(f, args, 0, i);
+            let mask = if self.reads_whole { None } else { self.mask(f, args, 0, i) };
             f.load_number(self.from, from.indexed(place, 1, 0), mask)
         };
         (0..usize::from(self.vectors[0])).map(vector).collect()
     }
 
-    /// The vectors that are written, each looked up in all that are read.
+    /// The vectors that are written, from those that are read. If their number is odd, the elements of a vector that is written come from different
+    /// lanes, and those of a vector that is read go to different ones: so one permutation for each is enough.
     fn look_up(&self, f: &mut Function, vectors: &[Val]) -> Vec<Option<Val>> {
         let (lanes, n) = (f.isa().width().lanes(), vectors.len());
-        // For lane `lane` of vector `i`: its source lane and source vector.
-        let from = |i: usize, lane: usize| match self.order {
-            Order::Parted(_) => ((lane * n + i) / lanes, (lane * n + i) % lanes),
-            _ => ((i * lanes + lane) % n, (i * lanes + lane) / n),
+        let (parted, odd) = (matches!(self.order, Order::Parted(_)), n % 2 == 1);
+        // For lane `lane` of vector `i`: its source vector, and the lane there.
+        let from = |i: usize, lane: usize| match parted {
+            true => ((lane * n + i) / lanes, (lane * n + i) % lanes),
+            false => ((i * lanes + lane) % n, (i * lanes + lane) / n),
         };
-        let made = |i: usize| {
-            let bytes: Vec<u8> = (0..lanes).flat_map(|lane| (from(i, lane).1 as u32).to_le_bytes()).collect();
+        let found = |f: &mut Function, of: &dyn Fn(usize) -> usize, x: Val| {
+            let bytes: Vec<u8> = (0..lanes).flat_map(|lane| (of(lane) as u32).to_le_bytes()).collect();
             let (width, at) = (f.isa().width(), f.constant(&bytes));
             let index = f.load(width, at);
+            f.binary(Binary::Lookup32, index, x)
+        };
+        // Element `e` of vector `v` goes to lane `(e n + v) % lanes`.
+        let element = |v: usize, lane: usize| (0..lanes).find(|e| (e * n + v) % lanes == lane).unwrap_or_default();
+        let moved: Vec<Val> = match odd && !parted {
+            true => vectors.iter().enumerate().map(|(v, x)| found(f, &|lane| element(v, lane), *x)).collect(),
+            false => vectors.to_vec(),
+        };
+        let made = |i: usize| {
             let mut made: Option<Val> = None;
-            for (v, vector) in vectors.iter().enumerate() {
-                let bits: u16 = (0..lanes).map(|lane| u16::from(from(i, lane).0 == v) << lane).sum();
+            for (v, x) in moved.iter().enumerate() {
+                let of = (0..lanes).filter(|lane| from(i, *lane).0 == v);
+                let bits: u16 = of.map(|lane| 1 << if odd && parted { from(i, lane).1 } else { lane }).sum();
                 if bits == 0 {
                     continue;
                 }
-                let found = f.binary(Binary::Lookup32, index, *vector);
+                let x = if odd { *x } else { found(f, &|lane| from(i, lane).1, *x) };
                 made = Some(match made {
-                    None => found,
+                    None => x,
                     Some(before) => {
                         let at = f.constant(&bits.to_le_bytes());
                         let mask = f.load_bits(at);
-                        f.select(mask, found, before)
+                        f.select(mask, x, before)
                     }
                 });
             }
-            made
+            made.map(|x| if odd && parted { found(f, &|lane| from(i, lane).1, x) } else { x })
         };
         (0..n).map(made).collect()
     }
@@ -376,8 +397,8 @@ impl Permute {
                 let before = f.binary(Binary::MulF32, before, Src::Splat(by.at(0)));
                 x = f.binary(Binary::AddF32, x, before);
             }
-            // Nothing times infinity, divided by zero, or beside a zero point, is not zero.
-            let made = self.adds || self.factors != UNCHANGED;
+            // Nothing times infinity, divided by zero, or beside a zero point, is not zero; nor is what was read beside elements.
+            let made = self.adds || self.factors != UNCHANGED || self.reads_whole;
             if let Some(exists) = made.then(|| self.mask(f, args, 2, i)).flatten() {
                 let zero = f.zero(width);
                 x = f.select(exists, x, zero);

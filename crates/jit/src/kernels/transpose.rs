@@ -7,7 +7,7 @@
 //! squares come last: rows and columns that do not exist are neither read nor written, except for zeros where the destination has room for
 //! more rows than there are. Narrow elements are words in registers: the shuffles are the same.
 
-use crate::ir::{Binary, Compare, Elem, Function, Int, Pred, Prefetch, Val};
+use crate::ir::{Addr, Binary, Compare, Elem, Function, Int, Pred, Prefetch, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -91,6 +91,10 @@ pub struct Args {
     pub places: *const usize,
     /// As said.
     pub places_square: usize,
+    /// Without AVX-512, whose masks cost little, and without factors: rows of the source in each full square, zeros behind them.
+    pub present: usize,
+    /// If there are fewer of them than a square has: whether another square of zeros is behind each.
+    pub behind: usize,
 }
 
 impl Key for Transpose {
@@ -118,11 +122,20 @@ impl Key for Transpose {
         }
         let full = f.argument(args, offset_of!(Args, full));
         let at = At { from, from_row, to, to_row, factors, places };
-        f.repeat(full, |f| {
-            let ahead = [f.argument(args, offset_of!(Args, from_ahead)), f.argument(args, offset_of!(Args, to_ahead))];
-            self.full_square(f, &at, ahead);
-            at.advance(f, args);
-        });
+        let squares = |f: &mut Function, present: Option<[Int; 2]>| {
+            f.repeat(full, |f| {
+                let ahead = [f.argument(args, offset_of!(Args, from_ahead)), f.argument(args, offset_of!(Args, to_ahead))];
+                self.full_square(f, &at, ahead, present);
+                at.advance(f, args);
+            });
+        };
+        if !f.isa().avx512 && self.factors == UNCHANGED {
+            let (present, lanes) = (f.argument(args, offset_of!(Args, present)), f.isa().width().lanes() as i32);
+            let behind = f.argument(args, offset_of!(Args, behind));
+            // After these squares none are left for the loop below.
+            f.when(Compare::Lt, present, lanes, |f| squares(f, Some([present, behind])));
+        }
+        squares(f, None);
         let partial = f.argument(args, offset_of!(Args, partial));
         let (rows, columns) = (f.argument(args, offset_of!(Args, rows)), f.argument(args, offset_of!(Args, columns)));
         let written = f.argument(args, offset_of!(Args, written));
@@ -142,24 +155,45 @@ impl Transpose {
     /// Unconverted words, in rows at equal strides.
     pub const WORDS: Transpose = Transpose { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, placed: false };
 
-    fn full_square(&self, f: &mut Function, at: &At, [from_ahead, to_ahead]: [Int; 2]) {
-        let from = f.copy(at.from);
+    /// A square of which all columns exist, and all rows or so many as the first number of `present`; the second asks for zeros behind them.
+    fn full_square(&self, f: &mut Function, at: &At, [from_ahead, to_ahead]: [Int; 2], present: Option<[Int; 2]>) {
+        let (from, width) = (f.copy(at.from), f.isa().width());
         let mut rows = Vec::new();
-        for _ in 0..f.isa().width().lanes() {
-            rows.push(f.load_number(self.from, from.at(0), None));
-            f.prefetch(Prefetch::L1, from.indexed(from_ahead, 1, 0));
+        for i in 0..width.lanes() {
+            match present {
+                Some([present, _]) => {
+                    let row = f.zero(width);
+                    f.when(Compare::Gt, present, i as i32, |f| {
+                        let row_values = f.load_number(self.from, from.at(0), None);
+                        f.assign(row, row_values);
+                    });
+                    rows.push(row);
+                }
+                None => {
+                    rows.push(f.load_number(self.from, from.at(0), None));
+                    f.prefetch(Prefetch::L1, from.indexed(from_ahead, 1, 0));
+                }
+            }
             f.add(from, at.from_row);
         }
         let columns = shuffled(f, rows);
         let factors = at.factors(f, None);
         let to = f.copy(at.to);
+        let zero = f.zero(width);
+        let next = (width.lanes() * self.to.bytes()) as i32;
         for (i, column) in columns.into_iter().enumerate() {
             let column = scaled(f, column, factors);
+            let store = |f: &mut Function, to: Addr| {
+                f.store_number(self.to, to, column, None);
+                if let Some([_, behind]) = present {
+                    f.when(Compare::Gt, behind, 0, |f| f.store_number(self.to, to.behind(next), zero, None));
+                }
+            };
             if let Some(places) = at.places {
                 let place = f.load_int(places.at((i * size_of::<usize>()) as i32));
-                f.store_number(self.to, to.indexed(place, 1, 0), column, None);
+                store(f, to.indexed(place, 1, 0));
             } else {
-                f.store_number(self.to, to.at(0), column, None);
+                store(f, to.at(0));
                 f.prefetch(Prefetch::Write, to.indexed(to_ahead, 1, 0));
                 f.add(to, at.to_row);
             }

@@ -42,6 +42,8 @@ const ALONE: usize = 4;
 const COPIED: i64 = 2048;
 /// Part of the positions of full tiles that must exist.
 const EXIST: f64 = 0.75;
+/// Size of a tensor with padding, relative to that without, from which on elements are converted one by one.
+const LONELY: f64 = 32.0;
 /// Numbers of rows of a tile that are no powers of two.
 const FEW: [usize; 4] = [3, 5, 6, 7];
 /// Largest part of tiles with partly filled vectors: when whole tiles are as fast as pieces with lines of one vector, and when they are
@@ -51,7 +53,7 @@ const RAGGED: [f64; 2] = [0.1, 0.35];
 const CALL: usize = 40;
 const TILE: usize = 16;
 /// Dimensions with padding.
-const PADDED: usize = 3;
+pub(super) const PADDED: usize = 3;
 /// All that may end within a tile: padded dimensions, and loops of odd size.
 pub(super) const ENDS: usize = PADDED + 4;
 /// The index of positions among a loop's steps: behind destination, source, and the scales of both.
@@ -118,7 +120,7 @@ fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Pl
             return Err(Skip::Attr("scales that differ between the runs of a tile, or from tile to tile".into()));
         }
         let is_copy = super::check_copy(op, &problem.attr).is_ok();
-        if is_thin(op, &data.kernel) {
+        if jit.avx512 && is_thin(op, &data.kernel) {
             super::check_filled(op, problem, target)?;
         }
         if is_scattered((op, is_copy), problem, target) {
@@ -136,12 +138,15 @@ fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Pl
 /// Whether elements among much padding have a row that moves nothing but elements: a copy a transposition, where the destination has neighbours enough, or
 /// runs (tiles with two of the sixteen rows of a block take a quarter of the time of as many short runs), others one by one, where that padding is read.
 fn is_scattered((op, is_copy): (&Reorder, bool), problem: &Problem, target: &CpuTarget) -> bool {
+    let avx512 = target.jit.is_some_and(|jit| jit.avx512);
     let sparse = || super::sparsity(&op.dst, None) > super::SCATTERED && !is_interleaved(op);
     let turned = || is_copy && sparse() && super::turned(problem, target).is_ok();
-    let single = || super::sparsity(&op.src, None) >= super::SCATTERED && near(op, 1) == 1;
+    let single = || avx512 && super::sparsity(&op.src, None) >= super::SCATTERED && near(op, 1) == 1;
     // Numbers in runs are converted as such, and the padding is cleared at once.
     let in_runs = || super::run(&op.dst, &op.src) as i64 >= *super::VECTORS.start();
-    let cleared = || super::sparsity(&op.dst, None) > super::SCATTERED && in_runs();
+    // Without AVX-512 tiles of zeros take longer than clearing.
+    let lonely = || !avx512 && super::sparsity(&op.dst, None) > LONELY;
+    let cleared = || super::sparsity(&op.dst, None) > super::SCATTERED && in_runs() || lonely();
     let scattered = if is_copy { super::spread(op) > super::SCATTERED } else { single() || cleared() };
     turned() || scattered && super::generated(problem, target).is_ok()
 }
@@ -209,7 +214,8 @@ pub(super) fn has_short_runs(op: &Reorder, jit: Isa) -> bool {
     let Some(run) = all.last().filter(|run| run.steps == [1; 2]) else { return false };
     let lanes = jit.width().lanes();
     let exist = loops(op.dst.dims(), [to, from]).and_then(|all| all.last().copied()).map_or(0, |run| run.size);
-    (3..lanes).contains(&run.size) || run.size == lanes && (3..lanes).contains(&exist)
+    let one = run.size == lanes || !jit.avx512 && run.size == 2 * lanes;
+    (3..lanes).contains(&run.size) || one && (3..lanes).contains(&exist)
 }
 
 /// Whether there are tiles of which most positions exist.
@@ -593,6 +599,7 @@ impl Lanes {
             vectors: [vectors[0].len() as u8, vectors[1].len() as u8],
             adds: adds.is_some(),
             masked: false,
+            reads_whole: false,
             streaming: false,
         };
         let of_tile = [0, 1].map(|i| sum(&most(&vectors[i]), &most(&lanes[i])));
@@ -632,7 +639,8 @@ impl Lanes {
         let of_tile_numbers = all.of_tile();
         let size = Size { bytes: [1, 0].map(|t| types[t].bytes()), tiles: NUMBERS / of_tile_numbers };
         let of_part = |left: &Left| (*left != all.all).then(|| partial(all.masks(left), bytes.clone(), (sizes, jit)));
-        all.regions = Regions::new(draft.rest, Ends { ends: &ends, last: &of_tile }, size, of_part)?;
+        all.regions =
+            Regions::new(draft.rest, Ends { ends: &ends, last: &of_tile, overlap: adds.is_none() && !jit.avx512 }, size, of_part)?;
         Ok(all)
     }
 

@@ -50,8 +50,8 @@ const ALONE: i64 = 2048;
 const SPARSE: f64 = 4.0;
 const SCATTERED: f64 = 8.0;
 
-/// Neighbours of the destination from which on transposed squares fill it.
-const WIDE: usize = 8;
+/// Neighbours of the destination from which on transposed squares fill it, without and with AVX-512.
+const WIDE: [usize; 2] = [4, 8];
 
 fn reorder(problem: &Problem) -> Result<&Reorder, Skip> {
     match &problem.op {
@@ -125,7 +125,8 @@ fn is_whole(op: &Reorder) -> bool {
 /// Declines tensors most of which is padding where a row further behind clears that at once, and moves nothing but elements: in runs, or transposed, where
 /// the destination has neighbours enough.
 fn check_filled(op: &Reorder, problem: &Problem, target: &CpuTarget) -> Result<(), Skip> {
-    let moved = || lanes::near(op, 0) >= WIDE && turned(problem, target).is_ok();
+    let wide = WIDE[usize::from(target.jit.is_some_and(|jit| jit.avx512))];
+    let moved = || lanes::near(op, 0) >= wide && turned(problem, target).is_ok();
     if spread(op) >= SPARSE && (moved() || generated(problem, target).is_ok()) {
         return Err(Skip::Layout("of src or dst: mostly padding".into()));
     }

@@ -32,7 +32,7 @@ use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Blocking, DataType, Error, Problem};
 
-/// Most elements of a piece.
+/// Most elements of a piece; of one whose lines are several vectors, which are written one after the other and must stay in L1, half as many.
 const MAX_PIECE_ELEMENTS: usize = 8192;
 /// Elements of a piece up to which a call should have several squares.
 const MAX_SMALL_PIECE: usize = 1024;
@@ -392,11 +392,12 @@ impl Pieces {
     fn turn(&mut self, draft: &mut Draft) -> Option<Vec<Loop>> {
         let lanes = self.jit.width().lanes();
         let lines = draft.lines.size.min(MAX_LINES);
-        let (run, last) = draft.run(MAX_PIECE_ELEMENTS / lines.next_multiple_of(lanes))?;
+        let most = if !self.jit.avx512 && lines > lanes { MAX_PIECE_ELEMENTS / 2 } else { MAX_PIECE_ELEMENTS };
+        let (run, last) = draft.run(most / lines.next_multiple_of(lanes))?;
         self.inner = run.iter().map(|l| l.size).product();
         self.last = last;
         let columns = self.inner * last.piece;
-        self.lines = Cut::new(draft.lines, (MAX_PIECE_ELEMENTS / columns / lanes * lanes).max(MAX_LINES));
+        self.lines = Cut::new(draft.lines, (most / columns / lanes * lanes).max(MAX_LINES));
         let mut inside: Vec<Loop> = run.iter().copied().chain([Loop { size: last.piece, ..last.all }]).collect();
         if self.lines.piece * columns < lanes || SHORT.contains(&columns) {
             return None;

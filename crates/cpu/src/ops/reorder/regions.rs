@@ -1,10 +1,11 @@
 //! Regions of tiles: boxes of loops in which every tile reads and writes the same lanes.
 //!
 //! A dimension that ends within a tile cuts its loops into up to three parts: whole tiles, the tile where it ends, and tiles behind it,
-//! which write only padding or nothing. So the masks of a region are computed once, in the plan, and an execution only calls the kernel
+//! which write only padding or nothing. Where masks are slow and elements may be written twice, the tile where both tensors end is moved
+//! back until it is whole. So the masks of a region are computed once, in the plan, and an execution only calls the kernel
 //! with the places of some tiles at a time.
 
-use super::lanes::{At, ENDS, FIRST, Left, Loop};
+use super::lanes::{At, ENDS, FIRST, Left, Loop, PADDED};
 use crate::kernels::permute::{Masks, Places, Vectors};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Skip;
@@ -58,6 +59,8 @@ pub(super) struct Regions {
 pub(super) struct Ends<'e> {
     pub(super) ends: &'e [[usize; 2]; ENDS],
     pub(super) last: &'e At,
+    /// Whether tiles may overlap.
+    pub(super) overlap: bool,
 }
 
 /// Bytes of an element of source and destination, and tiles of a call.
@@ -71,6 +74,15 @@ impl Ends<'_> {
     /// The positions before each end of a tile whose first position along end `k` is `at`; at most those of a whole tile.
     fn left(&self, k: usize, which: usize, at: usize) -> usize {
         self.ends[k][which].saturating_sub(at).min(self.last[FIRST + k] + 1)
+    }
+
+    /// The place of the last whole tile along a loop over positions of end `k`, which is the end of both tensors.
+    fn back(&self, k: usize, start: &At, l: &Loop) -> Option<At> {
+        let t = FIRST + k;
+        let (end, tile) = (self.ends[k][0], self.last[t] + 1);
+        let distance = end.checked_sub(start[t] + tile).filter(|_| self.overlap && k >= PADDED && self.ends[k] == [end; 2])?;
+        let step = |u: usize| Some(distance * l.steps[u]).filter(|n| n.is_multiple_of(l.steps[t])).map(|n| start[u] + n / l.steps[t]);
+        (0..start.len()).all(|u| step(u).is_some()).then(|| std::array::from_fn(|u| step(u).unwrap_or_default()))
     }
 
     /// Cuts a box of loops until all tiles of a part have the same number of positions left; parts that are not written are dropped.
@@ -91,7 +103,11 @@ impl Ends<'_> {
                 let mut loops = loops.clone();
                 loops[i].size = part.len();
                 loops.retain(|l| l.size > 1);
-                self.cut(moved(&start, l, part.start), loops, found)?;
+                let start = match self.back(k, &start, l).filter(|_| others == 0 && part.start == whole) {
+                    Some(start) if whole < some => start,
+                    _ => moved(&start, l, part.start),
+                };
+                self.cut(start, loops, found)?;
             }
             return Ok(());
         }

@@ -77,9 +77,15 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
             m.prefixes.push(dst.0);
         }
         VecInst::LoadBits(dst, from) => {
+            let from = MemOperand::from(from);
+            if let MemOperand::Const(c) = from {
+                let bits = m.constants[c as usize].first().copied().unwrap_or(0);
+                let mask = m.constant((0..8).flat_map(|lane| (-i32::from(bits >> lane & 1)).to_le_bytes()).collect());
+                return m.op(Op::Load, &[Arg::Reg(dst.0), Arg::Mem(mask)]);
+            }
             let (byte, numbers) = (m.temp_int(), m.temp(Width::W256));
             let lanes = m.constant((0..8).flat_map(|lane| (1_i32 << lane).to_le_bytes()).collect());
-            m.op(Op::MovU8, &[Arg::Reg(byte), Arg::Mem(from.into())]);
+            m.op(Op::MovU8, &[Arg::Reg(byte), Arg::Mem(from)]);
             splat_int(m, dst.0, byte);
             m.op(Op::Load, &[Arg::Reg(numbers), Arg::Mem(lanes)]);
             m.op(Op::And, &[Arg::Reg(dst.0), Arg::Reg(dst.0), Arg::Reg(numbers)]);

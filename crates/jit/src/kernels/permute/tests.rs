@@ -132,6 +132,7 @@ fn bits_come_to_any_places() {
                 vectors,
                 adds: false,
                 masked: false,
+                reads_whole: false,
                 streaming: false,
             };
             compare(isa, kernel, |_, _| true);
@@ -151,8 +152,18 @@ fn elements_are_converted_scaled_and_masked() {
             let factors = if moved { UNCHANGED } else { scaled[i / 2 % 2] };
             let most = vectors(isa, lanes);
             let vectors = [(most / 2).max(1), (most / (1 + i as u8 % 2)).max(1)];
-            let kernel =
-                Permute { from, to, factors, each: false, order: Order::Bits(lanes), vectors, adds: false, masked: true, streaming: false };
+            let kernel = Permute {
+                from,
+                to,
+                factors,
+                each: false,
+                order: Order::Bits(lanes),
+                vectors,
+                adds: false,
+                masked: true,
+                reads_whole: false,
+                streaming: false,
+            };
             compare(isa, kernel, |vector, lane| (vector + lane) % 3 != i % 3);
         }
     }
@@ -172,6 +183,7 @@ fn rows_become_neighbours_and_back() {
                     vectors: [n; 2],
                     adds: false,
                     masked: false,
+                    reads_whole: false,
                     streaming: false,
                 };
                 compare(isa, kernel, |_, _| true);
@@ -213,8 +225,18 @@ fn vectors_have_factors_of_their_own_and_what_was_there_is_added() {
 fn golden_listings() {
     let order = Order::Bits([0, 1, 4, 5]);
     let (factors, vectors) = (UNCHANGED, [4; 2]);
-    let kernel =
-        Permute { from: Elem::F32, to: Elem::F32, factors, each: false, order, vectors, adds: false, masked: false, streaming: false };
+    let kernel = Permute {
+        from: Elem::F32,
+        to: Elem::F32,
+        factors,
+        each: false,
+        order,
+        vectors,
+        adds: false,
+        masked: false,
+        reads_whole: false,
+        streaming: false,
+    };
     for (kernel, isa) in [(kernel, Isa::AVX512), (Permute { order: Order::Joined(3), vectors: [3; 2], masked: true, ..kernel }, Isa::AVX2)]
     {
         assert_eq!(golden(&kernel, isa).inner_spills, 0);

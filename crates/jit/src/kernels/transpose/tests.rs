@@ -39,8 +39,11 @@ fn compare(isa: Isa, kernel: Transpose, [rows, columns, more]: [usize; 3], along
     // Columns lie in the order of their numbers, or in the opposite one.
     let place = |c: usize| if kernel.placed { columns - 1 - c } else { c } * down * sizes[1];
     let places: Vec<usize> = (0..columns).map(place).collect();
+    let fits = !isa.avx512 && kernel.factors == UNCHANGED && along;
+    let double = fits && rows < lanes && rows + more == 2 * lanes && columns.is_multiple_of(lanes);
+    let padded = fits && rows + more == lanes || double;
     let full = match along {
-        true if rows == lanes && more == 0 => columns / lanes,
+        true if rows == lanes && more == 0 || padded => columns / lanes,
         false if columns == lanes => rows / lanes,
         _ => 0,
     };
@@ -73,6 +76,8 @@ fn compare(isa: Isa, kernel: Transpose, [rows, columns, more]: [usize; 3], along
         factor_square: if along { 0 } else { lanes * 4 },
         places: places.as_ptr(),
         places_square: if along { lanes * size_of::<usize>() } else { 0 },
+        present: if along { rows } else { lanes },
+        behind: usize::from(double),
     };
     if !run(kernel.function(isa), &args) {
         return;
@@ -122,6 +127,9 @@ fn numbers_are_converted_scaled_and_put_in_their_places() {
             for m in [1, lanes, 2 * lanes + 5] {
                 compare(isa, kernel, [n, m, 0], true);
                 compare(isa, kernel, [n, m, lanes - n], true);
+                if !isa.avx512 && n < lanes && m % lanes == 0 && kernel.factors == UNCHANGED {
+                    compare(isa, kernel, [n, m, 2 * lanes - n], true);
+                }
                 compare(isa, kernel, [m, n, 0], false);
             }
         }
