@@ -61,3 +61,26 @@ __device__ __forceinline__ void fetch(void* to, const void* from, unsigned long 
         asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(address), "l"((const char*)from + i), "l"(policy) : "memory");
     }
 }
+
+// Bulk copies (Hopper): one thread copies, of and to addresses that are multiples of 16 bytes; all threads wait at an mbarrier.
+__device__ __forceinline__ void init_barrier(unsigned long long* barrier) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"((unsigned)__cvta_generic_to_shared(barrier)) : "memory");
+}
+__device__ __forceinline__ void fence_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+__device__ __forceinline__ void expect_bytes(unsigned long long* barrier, unsigned bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"((unsigned)__cvta_generic_to_shared(barrier)), "r"(bytes) : "memory");
+}
+__device__ __forceinline__ void wait_bytes(unsigned long long* barrier, unsigned parity) {
+    unsigned done;
+    do {
+        asm volatile("{\n .reg .pred p;\n mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n selp.u32 %0, 1, 0, p;\n}"
+                     : "=r"(done)
+                     : "r"((unsigned)__cvta_generic_to_shared(barrier)), "r"(parity)
+                     : "memory");
+    } while (!done);
+}
+__device__ __forceinline__ void bulk_fetch(void* to, const void* from, unsigned bytes, unsigned long long* barrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"((unsigned)__cvta_generic_to_shared(to)),
+                 "l"(from), "r"(bytes), "r"((unsigned)__cvta_generic_to_shared(barrier))
+                 : "memory");
+}

@@ -37,6 +37,7 @@ struct GemmF32Params {
 template <bool MN, int TILE> struct Piece {
     enum : int { kRuns = TILE * kDepth / 4 / kThreads, kAcross = MN ? TILE / 4 : kDepth / 4 };
     static_assert(kRuns * kThreads * 4 == TILE * kDepth, "threads share a stage evenly");
+    static_assert(kThreads % kAcross == 0, "the groups of a thread are in a line");
     float v[kRuns][4];
 
     // Group `i` of this thread: its row (of M or N) and depth (of K) in the tile.
@@ -44,20 +45,28 @@ template <bool MN, int TILE> struct Piece {
     static __device__ __forceinline__ int row(int i) { return MN ? unit(i) % kAcross * 4 : unit(i) / kAcross; }
     static __device__ __forceinline__ int depth(int i) { return MN ? unit(i) / kAcross : unit(i) % kAcross * 4; }
 
-    __device__ __forceinline__ void load(const float *base, i64 stride, int row0, int rows, int k0, int end) {
+    // The address of this thread's first group, and the distance of its groups and of stages.
+    static __device__ __forceinline__ const float *first(const float *base, i64 stride, int row0, int k0) {
+        int r = row0 + row(0), k = k0 + depth(0);
+        return MN ? base + k * stride + r : base + r * stride + k;
+    }
+    static __device__ __forceinline__ i64 apart(i64 stride) { return kThreads / kAcross * stride; }
+    static __device__ __forceinline__ i64 step(i64 stride) { return MN ? kDepth * stride : kDepth; }
+
+    // The groups of a stage; `rows` and `depths` are left in the matrix from the stage's first row and depth on. With INSIDE the stage has all of its own.
+    template <bool INSIDE> __device__ __forceinline__ void load(const float *from, i64 apart, int rows, int depths) {
 #pragma unroll
-        for (int i = 0; i < kRuns; i++) {
-            int r = row0 + row(i), k = k0 + depth(i), lead = MN ? k : r, inner = MN ? r : k, leads = MN ? end : rows, inners = MN ? rows : end;
-            const float *from = base + lead * stride + inner;
-#if ALIGNED
-            if (lead < leads && inner + 4 <= inners) {
-                float4 x = *reinterpret_cast<const float4 *>(from);
-                v[i][0] = x.x, v[i][1] = x.y, v[i][2] = x.z, v[i][3] = x.w;
-                continue;
+        for (int i = 0; i < kRuns; i++, from += apart) {
+            int lead = MN ? depth(i) : row(i), inner = MN ? row(i) : depth(i), leads = MN ? depths : rows, inners = MN ? rows : depths;
+            if constexpr (!INSIDE) {
+                if (!ALIGNED || lead >= leads || inner + 4 > inners) {
+#pragma unroll
+                    for (int j = 0; j < 4; j++) v[i][j] = lead < leads && inner + j < inners ? from[j] : 0.0f;
+                    continue;
+                }
             }
-#endif
-#pragma unroll
-            for (int j = 0; j < 4; j++) v[i][j] = lead < leads && inner + j < inners ? from[j] : 0.0f;
+            float4 x = *reinterpret_cast<const float4 *>(from);
+            v[i][0] = x.x, v[i][1] = x.y, v[i][2] = x.z, v[i][3] = x.w;
         }
     }
 
@@ -134,17 +143,25 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS) gemm_f32(const __
     float acc[ROWS][kColumns] = {};
     Piece<A_MN, kTileM> next_a;
     Piece<B_MN, kTileN> next_b;
-    next_a.load(a, p.a_stride, m0, p.m, begin, end);
-    next_b.load(b, p.b_stride, n0, p.n, begin, end);
+    bool inside = ALIGNED && m0 + kTileM <= p.m && n0 + kTileN <= p.n;
+    i64 apart_a = next_a.apart(p.a_stride), apart_b = next_b.apart(p.b_stride);
+    const float *from_a = next_a.first(a, p.a_stride, m0, begin), *from_b = next_b.first(b, p.b_stride, n0, begin);
+    next_a.load<false>(from_a, apart_a, p.m - m0, end - begin);
+    next_b.load<false>(from_b, apart_b, p.n - n0, end - begin);
     next_a.store(stages_a);
     next_b.store(stages_b);
     __syncthreads();
     int stage = 0;
     for (int k = begin; k < end; k += kDepth, stage ^= 1) {
         bool more = k + kDepth < end;
-        if (more) {
-            next_a.load(a, p.a_stride, m0, p.m, k + kDepth, end);
-            next_b.load(b, p.b_stride, n0, p.n, k + kDepth, end);
+        int left = end - k - kDepth;
+        from_a += next_a.step(p.a_stride), from_b += next_b.step(p.b_stride);
+        if (inside && left >= kDepth) {
+            next_a.load<true>(from_a, apart_a, 0, 0);
+            next_b.load<true>(from_b, apart_b, 0, 0);
+        } else if (more) {
+            next_a.load<false>(from_a, apart_a, p.m - m0, left);
+            next_b.load<false>(from_b, apart_b, p.n - n0, left);
         }
         multiply(stages_a + stage * kStageA + row, stages_b + stage * kStageB + column, acc);
         if (more) {

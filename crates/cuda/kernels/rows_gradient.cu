@@ -4,8 +4,8 @@
 // sum of diff_dst over the rows.
 //
 // CTA i takes rows i, i + gridDim.x, ... A thread has VECTOR * CHUNKS columns, and keeps their two column sums in registers over all rows of the CTA; they go
-// to partial[sum, CTA, column]. Rows are prefetched into a ring of STAGES slots in shared memory (cp.async); each thread copies what it reads itself, so only
-// the reductions over a row need a barrier.
+// to partial[sum, CTA, column]. Rows are prefetched into a ring of STAGES slots in shared memory: with BULK (Hopper) by a thread that copies whole rows
+// (cp.async.bulk), otherwise each thread copies what it reads itself (cp.async).
 //
 // The generated header has the matrices `src`, `diff_dst` and `diff_src` (columns.rs), `row_mean` and `row_variance` of a row, `inverse_of` a variance, `factor`
 // (scale) of a column, and CENTRED (0 for RMS normalisation: no mean). With ADRIFT rows are not aligned to vectors, but all rows of a CTA have the same offset
@@ -28,22 +28,41 @@ DEVICE i64 column(const Args& a, int chunk) {
 }
 DEVICE bool is_column(const Args& a, i64 c) { return !ADRIFT || c >= 0 && c < a.columns; }
 
-// The vectors of a chunk in a stage of the ring.
-DEVICE u8* staged(int stage, int chunk) {
+// The vectors of a chunk in a stage of the ring: those of the source, then those of the gradient.
+DEVICE u8* staged(int stage, int chunk, bool diff) {
     extern __shared__ __align__(16) u8 ring[];
-    return ring + (i64)(stage * CHUNKS + chunk) * THREADS * (SRC_BYTES + DIFF_BYTES);
+    const int rows = CHUNKS * THREADS, place = stage * rows * (SRC_BYTES + DIFF_BYTES);
+    return ring + place + (diff ? rows * SRC_BYTES + chunk * THREADS * DIFF_BYTES : chunk * THREADS * SRC_BYTES);
 }
 
+DEVICE const src_number::word* src_row(const Args& a, i64 r) { return (const src_number::word*)a.src_rows + a.src_offset + r * a.src_step; }
+DEVICE const diff_dst_number::word* diff_row(const Args& a, i64 r) { return (const diff_dst_number::word*)a.diff_dst_rows + a.diff_dst_offset + r * a.diff_dst_step; }
+
+#if BULK
+DEVICE u64* arrived(int stage) {
+    __shared__ __align__(8) u64 barriers[STAGES];
+    return barriers + stage;
+}
+
+// Thread 0 copies the vectors of a row; behind the last row nothing is read.
+DEVICE void fetch_row(const Args& a, i64 r, int stage) {
+    if (threadIdx.x != 0 || r >= a.rows) return;
+    const i64 first = column(a, 0), all = a.columns - first, count = (ADRIFT && r < a.rows - 1 ? all + VECTOR - 1 : all) / VECTOR * VECTOR;
+    const u32 bytes = (u32)count * sizeof(src_number::word), diff_bytes = (u32)count * sizeof(diff_dst_number::word);
+    expect_bytes(arrived(stage), bytes + diff_bytes);
+    bulk_fetch(staged(stage, 0, false), src_row(a, r) + first, bytes, arrived(stage));
+    bulk_fetch(staged(stage, 0, true), diff_row(a, r) + first, diff_bytes, arrived(stage));
+}
+#else
 DEVICE void fetch_row(const Args& a, i64 r, int stage) {
     if (r < a.rows) {
 #pragma unroll
         for (int k = 0; k < CHUNKS; ++k) {
             const i64 c = column(a, k);
             if (c >= a.columns) continue;
-            u8 *to = staged(stage, k), *to_diff = to + THREADS * SRC_BYTES + threadIdx.x * DIFF_BYTES;
-            to += threadIdx.x * SRC_BYTES;
-            const src_number::word* x = (const src_number::word*)a.src_rows + a.src_offset + r * a.src_step + c;
-            const diff_dst_number::word* d = (const diff_dst_number::word*)a.diff_dst_rows + a.diff_dst_offset + r * a.diff_dst_step + c;
+            u8 *to = staged(stage, k, false) + threadIdx.x * SRC_BYTES, *to_diff = staged(stage, k, true) + threadIdx.x * DIFF_BYTES;
+            const src_number::word* x = src_row(a, r) + c;
+            const diff_dst_number::word* d = diff_row(a, r) + c;
             if (ADRIFT && r == a.rows - 1) {
                 fetch_until<SRC_BYTES>(to, x, (a.columns - c) * (i64)sizeof *x);
                 fetch_until<DIFF_BYTES>(to_diff, d, (a.columns - c) * (i64)sizeof *d);
@@ -53,8 +72,9 @@ DEVICE void fetch_row(const Args& a, i64 r, int stage) {
             }
         }
     }
-    asm volatile("cp.async.commit_group;" ::: "memory");
+    commit_fetches();
 }
+#endif
 
 // Streaming stores of 16 bytes: the result is not read again soon.
 DEVICE void store_once(const Vector<diff_src_number, VECTOR>& v, void* data, i64 at) {
@@ -82,7 +102,7 @@ DEVICE void reduced(real (&s)[2], real (*parts)[WARPS]) {
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS) rows_gradient(const __grid_constant__ Args a) {
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) rows_gradient(const __grid_constant__ Args a) {
     begin();
     __shared__ real parts[2][2][WARPS];
     real factors[CHUNKS][VECTOR] = {}, sums[2][CHUNKS][VECTOR] = {};
@@ -94,14 +114,28 @@ extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS) rows_gradie
             if (c < a.columns && is_column(a, c)) factors[k][i] = factor(a, c);
         }
     }
+#if BULK
+    if (threadIdx.x == 0) {
 #pragma unroll
-    for (int stage = 0; stage < STAGES - 1; ++stage) fetch_row(a, blockIdx.x + (i64)stage * gridDim.x, stage);
+        for (int stage = 0; stage < STAGES; ++stage) init_barrier(arrived(stage));
+        fence_barriers();
+    }
+    __syncthreads();
+    u32 phase = 0;
+#endif
+#pragma unroll
+    for (int stage = 0; stage < STAGES - 1 + BULK; ++stage) fetch_row(a, blockIdx.x + (i64)stage * gridDim.x, stage);
     const real share = (real)1 / (real)a.columns;
     real mean = row_mean(a, blockIdx.x), variance = row_variance(a, blockIdx.x);
     int turn = 0, stage = 0;
     for (i64 r = blockIdx.x; r < a.rows; r += gridDim.x, turn ^= 1, stage = stage + 1 == STAGES ? 0 : stage + 1) {
+#if BULK
+        wait_bytes(arrived(stage), phase);
+        if (stage == STAGES - 1) phase ^= 1;
+#else
         fetch_row(a, r + (i64)(STAGES - 1) * gridDim.x, stage == 0 ? STAGES - 1 : stage - 1);
-        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 1) : "memory");
+        wait_fetches<STAGES - 1>();
+#endif
         const i64 later = min(r + gridDim.x, a.rows - 1);
         const real next_mean = row_mean(a, later), next_variance = row_variance(a, later), inverse = inverse_of(variance);
         real s[2] = {}, apart[CHUNKS][VECTOR] = {}, g[CHUNKS][VECTOR] = {};   // sums of g = factor * d and of g (x - mean)
@@ -111,8 +145,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS) rows_gradie
             if (c >= a.columns) continue;
             Vector<src_number, VECTOR> x;
             Vector<diff_dst_number, VECTOR> dd;
-            x.load(staged(stage, k), threadIdx.x * VECTOR);
-            dd.load(staged(stage, k) + THREADS * SRC_BYTES, threadIdx.x * VECTOR);
+            x.load(staged(stage, k, false), threadIdx.x * VECTOR);
+            dd.load(staged(stage, k, true), threadIdx.x * VECTOR);
+            if (BULK && ADRIFT && r == a.rows - 1 && c + VECTOR > a.columns) {
+                x.load_until(src_row(a, r), c, a.columns);
+                dd.load_until(diff_row(a, r), c, a.columns);
+            }
 #pragma unroll
             for (int i = 0; i < VECTOR; ++i) {
                 const bool inside = is_column(a, c + i);
@@ -125,6 +163,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS) rows_gradie
             }
         }
         reduced(s, parts[turn]);
+#if BULK
+        fetch_row(a, r + (i64)STAGES * gridDim.x, stage);   // all threads have read the stage
+#endif
         // (g - mean(g) - x^ mean(g x^)) inverse, where x^ = (x - mean) inverse
         const real constant = CENTRED ? -s[0] * share * inverse : (real)0, slope = -(s[1] * share * inverse) * inverse * inverse;
 #pragma unroll

@@ -4,12 +4,14 @@
 // shared memory. Grid-stride loop over rows.
 //
 // The generated header has `row`, which loads, reduces and writes the row of output o in vectors of VECTOR terms, and `reduced`, which combines a stage's values of
-// all threads of a row in an order that depends on the sizes and on the row's offset from a vector boundary.
+// all threads of a row in an order that depends on the sizes and on the row's offset from a vector boundary; and `prepare`, which copies what all rows share to
+// shared memory, if they begin at any offset.
 #define PER_BLOCK (THREADS < 256 ? 256 / THREADS : 1)
 #include "args.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS * PER_BLOCK) rows_vector(const __grid_constant__ Args a) {
     begin();
+    prepare(a);
 #if CLUSTER > 1
     for (i64 o = blockIdx.x / CLUSTER; o < a.outputs; o += gridDim.x / CLUSTER) row(a, (index)o, true, blockIdx.x % CLUSTER * THREADS + threadIdx.x);
 #else

@@ -135,6 +135,11 @@ impl Emitter {
         self.words.push(word);
     }
 
+    /// The type that the kernel computes in.
+    pub(crate) fn real(&self) -> Real {
+        self.real
+    }
+
     /// Number of words of `Args` so far.
     pub(crate) fn words(&self) -> usize {
         self.words.len()

@@ -49,6 +49,11 @@ impl<'a> Matrix<'a> {
         Some(Matrix { name, arg, dtype: t.dtype, offset: b.offset, step: merged.map_or(t.dims()[channel], |m| m.1), order })
     }
 
+    /// Whether the rows of an image (dimension 0) are neighbours.
+    pub(crate) fn has_images(&self, images: i64) -> bool {
+        images == 1 || self.order[0] == 0
+    }
+
     /// Declares its address, offset and row stride as fields, and its type as `name_number`.
     pub(crate) fn declare(&self, emit: &mut Emitter) {
         let (name, dtype) = (self.name, crate::emit::type_name(self.dtype));
@@ -129,6 +134,9 @@ impl Shape {
     /// The configuration in which no part has rows of two images; all parts have the same number of rows, and those of an image are consecutive.
     pub(crate) fn of_images(all: &[Matrix<'_>], [images, rows, columns]: [i64; 3], real: Real, target: &CudaTarget) -> Option<Shape> {
         let shape = Shape::on(blocks_of(all.len()), all, [images.checked_mul(rows)?, columns], real, target)?;
+        if !all.iter().all(|m| m.has_images(images)) {
+            return None;
+        }
         let own = (1..=(shape.parts / images).max(1)).rev().find(|parts| rows % parts == 0)?;
         let parts = images * own;
         let chunk = rows / own;
@@ -167,8 +175,13 @@ impl Shape {
     ) -> Result<Option<(usize, Layout)>, Skip> {
         let vectors = if self.adrift { (self.columns - 2).div_euclid(self.vector) + 2 } else { self.columns / self.vector };
         let chunks = |threads: i64| vectors / threads + i64::from(vectors % threads != 0);
-        let Some(threads) = [64, 128, 256, 512].into_iter().find(|&t| chunks(t) * self.vector <= COLUMNS) else { return Ok(None) };
-        let blocks = (i64::from(target.facts.multiprocessors) * (512 / threads)).min(self.rows);
+        let few = [64, 128, 256].into_iter().find(|&t| chunks(t) <= 2);
+        let threads = few.or_else(|| [64, 128, 256, 512].into_iter().find(|&t| chunks(t) * self.vector <= COLUMNS));
+        let Some(threads) = threads else { return Ok(None) };
+        let together = 512 / threads;
+        // The copy engine moves multiples of 16 bytes.
+        let bulk = target.facts.sm >= 90 && all[..2].iter().all(|m| m.dtype.bits() >= 16);
+        let blocks = (i64::from(target.facts.multiprocessors) * together).min(self.rows);
         // A multiple of the vector width, so that all rows of a CTA have the same offset from a vector boundary.
         let parts = if self.adrift { blocks - blocks % self.vector } else { blocks };
         if parts < 1 {
@@ -176,13 +189,15 @@ impl Shape {
         }
         let row = threads * chunks(threads) * self.vector * all[..2].iter().map(|m| m.dtype.bits() as i64 / 8).sum::<i64>();
         let room = i64::from(target.facts.shared_memory);
-        let stages = if 2 * row > room { return Ok(None) } else { (room.min(RING) / (row * (512 / threads))).clamp(2, 4) };
+        let stages = if 2 * row > room { return Ok(None) } else { (room.min(RING) / (row * together)).clamp(2, 4) };
         let at = book(program, &Shape { parts, ..*self }, 2, Real::Single)?;
         for (name, value) in [
             ("VECTOR", self.vector),
             ("THREADS", threads),
             ("CHUNKS", chunks(threads)),
             ("STAGES", stages),
+            ("BLOCKS", together),
+            ("BULK", i64::from(bulk)),
             ("ADRIFT", i64::from(self.adrift)),
         ] {
             emit.option(name, value);

@@ -1,5 +1,5 @@
-//! Two-pass column operations (large batch normalisation of NHWC) in one cooperative launch (`kernels/columns_kept.cu`): part of the matrix stays in shared memory
-//! between the passes.
+//! Two-pass column operations (large batch and group normalisation of NHWC) in one cooperative launch (`kernels/columns_kept.cu`): part of the matrix stays in
+//! shared memory between the passes.
 
 use super::columns::{Matrix, Shape, made};
 use crate::CudaTarget;
@@ -7,7 +7,7 @@ use crate::emit::{Emitter, Real, memory_order};
 use crate::program::{Launch, MapPlace, Word};
 use oxidnn_spec::{Arg, Layout};
 
-/// Threads per CTA.
+/// Threads per CTA, at most.
 const THREADS: i64 = 512;
 /// Bytes read, below which separate launches are as fast.
 const LARGE: i64 = 8 << 20;
@@ -43,11 +43,25 @@ impl Bits {
     }
 }
 
+/// Which elements share statistics, and the matrix.
+#[derive(Clone, Copy)]
+pub(crate) struct Sizes {
+    /// Images with statistics of their own, rows of each, and columns.
+    pub(crate) images: i64,
+    pub(crate) rows: i64,
+    pub(crate) columns: i64,
+    /// Neighbouring columns that share mean and variance; 0: each has its own.
+    pub(crate) group: i64,
+}
+
 /// The configuration of a launch.
 pub(crate) struct Whole {
-    pub(crate) shape: Shape,
+    /// Its rows and parts are those of an image.
+    shape: Shape,
+    sizes: Sizes,
+    threads: i64,
     /// Groups of columns (`gridDim.x`).
-    pub(crate) across: i64,
+    across: i64,
     stages: i64,
     /// Bytes of a ring slot: one vector of each input for all threads of a CTA.
     slot: i64,
@@ -74,53 +88,70 @@ pub(crate) struct Body<'a> {
     pub(crate) value: &'a str,
 }
 
+/// Bytes of shared memory for sums and coefficients: `room` and `numbers` of the kernel.
+fn fixed(threads: i64, [lanes, vector]: [i64; 2], numbers: i64) -> i64 {
+    let row = |across: i64| if across < 32 && 32 % across == 0 { 32 } else { across };
+    let room = (threads / row(lanes)).max(2 * (threads / row(lanes * vector / 4)));
+    4 * lanes * vector * (room + numbers) + 1024
+}
+
 impl Whole {
-    /// The configuration; `None` if the matrices are small or cannot be read in vectors, or the columns do not divide evenly among the SMs.
-    pub(crate) fn of(
-        [read, dst]: [&[Matrix<'_>]; 2],
-        [rows, columns]: [i64; 2],
-        (numbers, bits): (i64, Bits),
-        target: &CudaTarget,
-    ) -> Option<Whole> {
-        let facts = &target.facts;
+    /// The configuration; `None` if the matrices are small or cannot be read in vectors, or if images or columns do not divide evenly among the SMs.
+    pub(crate) fn of([read, dst]: [&[Matrix<'_>]; 2], sizes: Sizes, (numbers, bits): (i64, Bits), target: &CudaTarget) -> Option<Whole> {
+        let (facts, Sizes { images, rows, columns, group }) = (&target.facts, sizes);
         let all: Vec<Matrix<'_>> = read.iter().chain(dst).copied().collect();
-        let base = Shape::on(1, &all, [rows, columns], Real::Single, target)?;
+        let base = Shape::on(1, &all, [images.checked_mul(rows)?, columns], Real::Single, target)?;
         let size = |m: &Matrix<'_>| m.dtype.bits() as i64 / 8;
         let row = read.iter().map(size).sum::<i64>();
-        let bytes = rows.checked_mul(columns)?.checked_mul(row)?;
-        if facts.sm < 80 || base.vector < 4 || bytes < LARGE {
+        let bytes = (images * rows).checked_mul(columns)?.checked_mul(row)?;
+        if facts.sm < 80 || base.vector < 4 || bytes < LARGE || !all.iter().all(|m| m.has_images(images)) {
             return None;
         }
         let vectors = columns / base.vector;
         let ceil = |n: i64, d: i64| n / d + i64::from(n % d != 0);
         let blocks = i64::from(facts.multiprocessors);
-        let (lanes, across, parts) = [8, 16, 32].into_iter().map(|lanes: i64| lanes.min(base.lanes)).find_map(|lanes| {
+        // A CTA has all columns of a row if they form groups.
+        let lanes = if group > 0 { vec![vectors] } else { [8, 16, 32].map(|lanes: i64| lanes.min(base.lanes)).to_vec() };
+        let (lanes, across, parts) = lanes.into_iter().filter(|&lanes| 2 * lanes <= THREADS).find_map(|lanes| {
             let across = ceil(vectors, lanes);
-            let parts = (blocks / across).min(rows / (THREADS / lanes));
+            let parts = (blocks / (across * images)).min(rows / (THREADS / lanes));
             let busy = vectors % lanes == 0 || across == 1;
-            (busy && 10 * parts * across >= 9 * blocks).then_some((lanes, across, parts))
+            (busy && 10 * parts * images * across >= 9 * blocks).then_some((lanes, across, parts))
         })?;
-        let (down, width, slot) = (THREADS / lanes, lanes * base.vector, THREADS * (base.vector * row + bits.fetched()));
-        let own = 4 * width * (THREADS / 16 + numbers) + 1024;
-        let stages = ((i64::from(facts.shared_memory) - own) / slot).min(MOST_STAGES);
+        let down = THREADS / lanes;
+        let (threads, width) = (down * lanes, [lanes, base.vector]);
+        let slot = threads * (base.vector * row + bits.fetched());
+        let stages = ((i64::from(facts.shared_memory) - fixed(threads, width, numbers)) / slot).min(MOST_STAGES);
         let turns = ceil(rows, down * parts);
-        let found = i64::from(facts.l2) / 100 * FOUND / (parts * across * slot);
-        let shape = Shape { lanes, down, parts, apart: down, span: rows, step: down * parts, ..base };
+        let found = i64::from(facts.l2) / 100 * FOUND / (parts * images * across * slot);
+        let shape = Shape { rows, lanes, down, parts, apart: down, span: rows, step: down * parts, ..base };
         let beyond = bytes / row * dst.iter().map(size).sum::<i64>() > i64::from(facts.l2) / 2;
-        (stages >= 4).then_some(Whole { shape, across, stages, slot, once: (turns - stages - found).max(0), beyond, bits })
+        let once = (turns - stages - found).max(0);
+        (stages >= 4).then_some(Whole { shape, sizes, threads, across, stages, slot, once, beyond, bits })
     }
 
-    /// The launch, with scratch for partial sums at `partial`, and for a zeroed counter per group of columns at `counters`.
+    /// Counters that the kernel needs.
+    pub(crate) fn counters(&self) -> i64 {
+        self.across * self.sizes.images
+    }
+
+    /// The configuration of the partial sums.
+    pub(crate) fn partial(&self) -> Shape {
+        Shape { parts: self.shape.parts * self.sizes.images, ..self.shape }
+    }
+
+    /// The launch, with scratch for partial sums at `partial`, and for zeroed counters at `counters`.
     pub(crate) fn launch(&self, mut emit: Emitter, body: &Body<'_>, [partial, counters]: [usize; 2]) -> Launch {
         let Body { read, dst, layout, terms, moments, numbers, settle, value } = *body;
         let Shape { rows, columns, vector, lanes, parts, step, .. } = self.shape;
         for (name, value) in [
             ("VECTOR", vector),
             ("LANES", lanes),
-            ("THREADS", THREADS),
+            ("THREADS", self.threads),
             ("STAGES", self.stages),
             ("SLOT", self.slot),
             ("NUMBERS", numbers.len() as i64),
+            ("GROUP", self.sizes.group),
         ] {
             emit.option(name, value);
         }
@@ -130,7 +161,7 @@ impl Whole {
         }
         emit.word("real* partial", Word::Scratch(partial));
         emit.word("u32* counters", Word::Scratch(counters));
-        for (name, value) in [("rows", rows), ("columns", columns), ("row_step", step), ("once", self.once)] {
+        for (name, value) in [("rows", rows), ("columns", columns), ("parts", parts), ("row_step", step), ("once", self.once)] {
             emit.number(name, value);
         }
         emit.define("RANK", layout.ndims());
@@ -146,7 +177,7 @@ impl Whole {
                 "        ::fetch<{piece}>(to + {place}, (const {name}_number::word*)a.{name}_rows + a.{name}_offset + r * a.{name}_step + c, policy);\n"
             );
             loads += &format!("        {name}.load(from + {place}, 0);\n");
-            room += THREADS * piece;
+            room += self.threads * piece;
         }
         dst.declare(&mut emit);
         let members: String = numbers.iter().map(|m| format!("    real {m}[VECTOR];\n")).collect();
@@ -171,12 +202,12 @@ impl Whole {
         emit.code(&format!(
             "struct Loaded {{\n{vectors}    static DEVICE void fetch(const Args& a, i64 r, i64 c, u8* to, u64 policy) {{\n{fetches}    }}\n    \
              DEVICE void load(const u8* from) {{\n{loads}    }}\n}};\nstruct Terms {{\n{terms}}};\n\
-             DEVICE void settle(const Args& a, i64 c, const real (&s)[2], bool is_first, real* to) {{\n    \
-             const index p[] = {{0, (index)c}};\n{settle}}}\nstruct Columns {{\n{members}    DEVICE void begin(const real* from) {{\n#pragma unroll\n        \
+             DEVICE void settle(const Args& a, int image, i64 c, const real (&s)[2], bool is_first, real* to) {{\n    \
+             const index p[] = {{(index)image, (index)c}};\n{settle}}}\nstruct Columns {{\n{members}    DEVICE void begin(const real* from) {{\n#pragma unroll\n        \
              for (int i = 0; i < VECTOR; ++i) {{\n{taken}        }}\n    }}\n{make}}};\n"
         ));
-        let mut launch = emit.launch_blocks("columns_kept", [self.across as u32, parts as u32, 1]);
-        launch.block = THREADS as u32;
+        let mut launch = emit.launch_blocks("columns_kept", [self.across as u32, (parts * self.sizes.images) as u32, 1]);
+        launch.block = self.threads as u32;
         launch.shared = (self.stages * self.slot) as u32;
         launch.resident = true;
         launch.aligned = read.iter().chain([&dst]).map(|m| m.arg).chain(self.bits.arg()).map(|arg| MapPlace::Arg(arg, 0)).collect();

@@ -155,7 +155,7 @@ impl Norm<'_> {
     /// Forward passes.
     fn forward(&self, program: &mut Program) -> Result<(), Skip> {
         let dst = tensor(self.problem, Arg::DST)?;
-        if self.share == Share::Channel && !self.flags.use_global_stats && self.whole_forward(program, dst)? {
+        if !self.flags.use_global_stats && self.whole_forward(program, dst)? {
             return self.clear_statistics(program);
         }
         if let Some(ws) = self.tensor(Arg::WORKSPACE).filter(|_| self.flags.use_global_stats || !self.has_bits_by_elements()) {

@@ -19,6 +19,9 @@ const CLUSTERED: i64 = 512;
 const WORDS_OF_CLUSTERED: [i64; 2] = [24, 64];
 /// Bytes of a row from which clusters pay off.
 const LARGE: i64 = 64 * 1024;
+/// Elements of tensors that all rows share in the shared memory of a CTA, at most, and CTAs per SM then.
+const STAGED: i64 = 10 * 1024;
+const STAGED_BLOCKS: i64 = 8;
 
 /// A tensor that varies along the rows.
 pub(crate) struct Input {
@@ -27,7 +30,7 @@ pub(crate) struct Input {
     layout: Layout,
     /// Its position begins at this dimension of `p`.
     shift: usize,
-    /// Kept in registers; otherwise (shared by all rows) loaded where it is used.
+    /// Kept in registers; otherwise (shared by all rows) loaded where it is used, or kept in shared memory if rows begin at any offset.
     kept: bool,
     place: Option<MapPlace>,
 }
@@ -121,8 +124,9 @@ pub(crate) struct Shape {
     adrift: bool,
     threads: i64,
     chunks: i64,
-    /// CTAs per row.
+    /// CTAs per row; CTAs, at most.
     cluster: i64,
+    blocks: i64,
     /// The contiguous dimension.
     along: usize,
 }
@@ -156,24 +160,26 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
         return None;
     }
     let whole = together(inputs.iter().chain(dst), along);
-    // Threads that have neighbours in memory one by one read shared tensors in whole lines, those with vectors at any offset do not.
-    let shares = inputs.iter().any(|i| !i.kept);
-    let parts = || adrift(inputs.iter().filter(|i| i.kept).chain(dst), along.0).filter(|_| down.is_some() && !shares);
+    let shared = || inputs.iter().filter(|t| !t.kept);
+    let shares = shared().next().is_some();
+    let staged = shared().all(|t| t.shift == along.0 && t.layout.ndims() == 1) && shared().count() as i64 * terms <= STAGED;
+    let parts = || adrift(inputs.iter().filter(|i| i.kept).chain(dst), along.0).filter(|_| down.is_some() && staged);
     let adrift = whole.is_none().then(parts).flatten();
     let vector = whole.or(adrift).unwrap_or(1);
     let adrift = adrift.is_some();
+    let blocks = if adrift && shares { STAGED_BLOCKS * i64::from(facts.multiprocessors) } else { 1 << 20 };
     let words: i64 = inputs.iter().filter(|i| i.kept).map(|i| i.words(vector)).sum();
     let vectors = if adrift { (terms - 2).div_euclid(vector) + 2 } else { terms / vector };
     let single = [32, 64, 128, 256, 512, 1024].into_iter().find_map(|threads| {
         let chunks = chunks(vectors, threads)?;
         let limit = if threads == 1024 {
             WORDS_OF_MANY
-        } else if shares {
+        } else if shares && !adrift {
             if vector == 1 { WORDS_OF_SINGLE } else { WORDS_OF_SHARED }
         } else {
             WORDS
         };
-        (chunks * words <= limit).then_some(Shape { vector, adrift, threads, chunks, cluster: 1, along: along.0 })
+        (chunks * words <= limit).then_some(Shape { vector, adrift, threads, chunks, cluster: 1, blocks, along: along.0 })
     });
     let few = outputs < i64::from(facts.multiprocessors) && vectors * words * 4 >= LARGE;
     if facts.sm < 90 || single.is_some() && !few {
@@ -181,7 +187,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     }
     let clustered = |limit: i64, cluster: i64| {
         let chunks = chunks(vectors, cluster * CLUSTERED)?;
-        (chunks * words <= limit).then_some(Shape { vector, adrift, threads: CLUSTERED, chunks, cluster, along: along.0 })
+        (chunks * words <= limit).then_some(Shape { vector, adrift, threads: CLUSTERED, chunks, cluster, blocks, along: along.0 })
     };
     let all = WORDS_OF_CLUSTERED.iter().flat_map(|&limit| [2, 4, 8].into_iter().filter_map(move |cluster| clustered(limit, cluster)));
     let busy = |s: &Shape| outputs * s.cluster >= i64::from(facts.multiprocessors);
@@ -227,13 +233,16 @@ fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
 }
 
 /// Statements that bind the accessors used in `text` to the vectors of the current chunk, and that select element `i`. With rows at any offset, shared tensors are
-/// not accessed in vectors.
+/// in shared memory.
 fn used(inputs: &[Input], text: &str, adrift: bool) -> [String; 2] {
     let (mut bound, mut lanes) = (String::new(), String::new());
-    for t in inputs.iter().filter(|t| mentions(text, &t.name) && (t.kept || !adrift)) {
+    for t in inputs.iter().filter(|t| mentions(text, &t.name)) {
         let name = &t.name;
         if t.kept {
             let _ = writeln!(bound, "            auto& {name} = {name}_kept[c];");
+        } else if adrift {
+            let _ = writeln!(bound, "            auto {name} = [&](const Args&, const index* q) {{ return {name}_room(a)[place(*q)]; }};");
+            continue;
         } else {
             let _ = writeln!(
                 bound,
@@ -246,11 +255,39 @@ fn used(inputs: &[Input], text: &str, adrift: bool) -> [String; 2] {
     [bound, lanes]
 }
 
+/// Declares `prepare(a)`, which copies the tensors that all rows share to shared memory, if rows begin at any offset: with a free place behind every vector, so that
+/// threads that each read an element of their vectors have no bank conflicts. Returns the bytes.
+fn prepare(emit: &mut Emitter, inputs: &[Input], terms: i64, shape: &Shape) -> i64 {
+    let shared: Vec<&Input> = inputs.iter().filter(|t| !t.kept && shape.adrift).collect();
+    let words = terms + terms / shape.vector + 1;
+    let (mut rooms, mut copies) = (String::new(), String::new());
+    for (k, Input { name, .. }) in shared.iter().enumerate() {
+        let _ = writeln!(rooms, "DEVICE real* {name}_room(const Args& a) {{ return room + {k} * (int)a.room_words; }}");
+        let _ = writeln!(copies, "        {name}_room(a)[place(q[0])] = {name}(a, q);");
+    }
+    if !shared.is_empty() {
+        emit.number("room_words", words);
+        emit.code(&format!(
+            "extern __shared__ __align__(16) real room[];\nDEVICE int place(index c) {{ return (int)c + (int)((u32)c / VECTOR); }}\n{rooms}"
+        ));
+        copies = format!(
+            "    for (int c = threadIdx.x; c < (int)a.terms; c += blockDim.x) {{\n        const index q[] = {{c}};\n{copies}    }}\n    __syncthreads();\n"
+        );
+    }
+    emit.code(&format!("DEVICE void prepare(const Args& a) {{\n{copies}}}\n"));
+    shared.len() as i64 * words * emit.real().dtype().bits() as i64 / 8
+}
+
 /// The launch.
 pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launch {
     let Body { inputs, dst, stages, ready, each, result, outputs, .. } = *body;
     let Shape { vector, adrift, threads, cluster, along, .. } = *shape;
     declare(&mut emit, shape, body);
+    if adrift {
+        // The chunk of the last vector, at least.
+        emit.define("LAST", ((body.terms - 1) / vector / (threads * cluster)).min(surely(shape.chunks)));
+    }
+    let shared = prepare(&mut emit, inputs, body.terms, shape);
     let (part, bounds) = if adrift { ("_part", ", from, to") } else { ("", "") };
     let (mut declared, mut loads) = (String::new(), String::new());
     for t in inputs.iter().filter(|t| t.kept) {
@@ -269,7 +306,8 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
             " - before;\n        if (valid && r < a.terms) {{\n            row_term(a, 0, p);\n            p[{along}] += (index)r;\n            \
              const int from = (int)max(-r, (i64)0), to = (int)min(a.terms - r, (i64)VECTOR);\n"
         );
-        (text, "                if (i < from || i >= to) continue;\n")
+        // Only the first and the last vector of a row have other elements.
+        (text, "                if (c == 0 && i < from || c >= LAST && i >= to) continue;\n")
     } else {
         (";\n        if (valid && (c < SURELY || r < a.terms)) {\n            row_term(a, (index)r, p);\n".to_owned(), "")
     };
@@ -326,10 +364,10 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         stages.len().max(1)
     ));
     let per_block = (256 / threads).max(1);
-    let blocks = (outputs.max(1) as u64).div_ceil(per_block as u64).min((1 << 20) / cluster as u64) as u32 * cluster as u32;
+    let blocks = (outputs.max(1) as u64).div_ceil(per_block as u64).min((shape.blocks / cluster) as u64) as u32 * cluster as u32;
     let mut launch = emit.launch_blocks("rows_vector", [blocks, 1, 1]);
     launch.block = (threads * per_block) as u32;
-    launch.cluster = cluster as u32;
+    (launch.cluster, launch.shared) = (cluster as u32, shared as u32);
     if vector > 1 {
         launch.aligned = inputs.iter().chain(dst).filter_map(|t| t.place).collect();
     }

@@ -1,9 +1,9 @@
-//! Batch normalisation in one launch: NHWC by `columns_kept.cu`, NCHW by `planes_kept.cu`.
+//! Batch and group normalisation in one launch: NHWC by `columns_kept.cu`, NCHW by `planes_kept.cu` (batch normalisation only).
 
 use super::{Norm, OVERFLOW, Share, zero};
 use crate::emit::{Emitter, Place, Real, Tail, View, literal};
 use crate::ops::columns::{self, Matrix};
-use crate::ops::columns_kept::{self, Bits, Whole};
+use crate::ops::columns_kept::{self, Bits, Sizes, Whole};
 use crate::ops::map::Map;
 use crate::ops::planes_kept::{self, Kept, Plane};
 use crate::ops::pointwise::tensor;
@@ -32,7 +32,7 @@ struct Body<'a> {
 impl Norm<'_> {
     /// The configuration for these tensors, the last of which is the result; appends a launch that zeroes the counters.
     fn whole<'n>(&self, program: &mut Program, given: &[(&'n str, Arg, &Tensor)], numbers: i64) -> Result<Option<Shape<'n>>, Skip> {
-        let Some(target) = self.vectors.filter(|_| self.share == Share::Channel && !self.flags.rms) else { return Ok(None) };
+        let Some(target) = self.vectors.filter(|_| self.share != Share::Row && !self.flags.rms) else { return Ok(None) };
         let bits = match self.tensor(Arg::WORKSPACE) {
             None => Bits::None,
             Some(_) if given.len() == 2 => Bits::Written(Arg::WORKSPACE),
@@ -44,20 +44,24 @@ impl Norm<'_> {
         let dims = self.src.dims();
         let (count, last) = (dims[1], given.len() - 1);
         let rows = dims.volume().unwrap_or(0) / count.max(1);
+        let sizes = match self.share {
+            Share::Group(group) => Sizes { images: dims[0], rows: rows / dims[0].max(1), columns: count, group },
+            _ => Sizes { images: 1, rows, columns: count, group: 0 },
+        };
         let matrices: Option<Vec<_>> = given.iter().map(|&(name, arg, t)| Matrix::of(name, arg, t, 1)).collect();
         if let Some(all) = matrices {
-            let Some(whole) = Whole::of([&all[..last], &all[last..]], [rows, count], (numbers, bits), target) else { return Ok(None) };
-            let counters = Tensor::plain([whole.across], DataType::S32).map_err(|_| OVERFLOW)?;
+            let Some(whole) = Whole::of([&all[..last], &all[last..]], sizes, (numbers, bits), target) else { return Ok(None) };
+            let counters = Tensor::plain([whole.counters()], DataType::S32).map_err(|_| OVERFLOW)?;
             let at = program.book(counters.bytes()).ok_or(OVERFLOW)?;
             let mut map = Map::over(Real::Single, &counters.layout);
             map.written(&View { place: Place::Scratch(at), ..View::of("to", Arg::WORKSPACE, &counters) })?;
             map.element.push_str("    clear(a, p);\n");
             program.launches.push(map.launch());
-            let partial = columns::book(program, &whole.shape, 2, self.real)?;
+            let partial = columns::book(program, &whole.partial(), 2, self.real)?;
             return Ok(Some(Shape::Columns(whole, [all[0], all[1], all[last]], [partial, at])));
         }
         let planes: Option<Vec<_>> = given.iter().map(|&(name, arg, t)| Plane::of(name, arg, t)).collect();
-        let Some(all) = planes.filter(|_| dims.len() == 3 && bits == Bits::None) else { return Ok(None) };
+        let Some(all) = planes.filter(|_| self.share == Share::Channel && dims.len() == 3 && bits == Bits::None) else { return Ok(None) };
         let kept = Kept::of([&all[..last], &all[last..]], [dims[0], count, dims[2]], &target.facts);
         Ok(kept.map(|kept| Shape::Planes(kept, [all[0], all[1], all[last]])))
     }
@@ -104,9 +108,19 @@ impl Norm<'_> {
         let scaled = self.flags.use_scale && self.input(&mut emit, "scale", Arg::SCALE)?;
         let shifted = self.flags.use_shift && self.input(&mut emit, "shift", Arg::SHIFT)?;
         let mut before = String::new();
+        let is_own = match self.share {
+            Share::Group(channels) => {
+                before += &self.stat();
+                format!("is_first && p[1] % {channels} == 0")
+            }
+            _ => {
+                before += "    const index* q = p + 1;\n";
+                "is_first".to_owned()
+            }
+        };
         for (i, (name, arg)) in [("mean", Arg::MEAN), ("variance", Arg::VARIANCE)].into_iter().enumerate() {
             if self.input(&mut emit, name, arg)? {
-                before += &format!("    if (is_first) {name}_store(a, {name}_at(a, p + 1), s[{i}]);\n");
+                before += &format!("    if ({is_own}) {name}_store(a, {name}_at(a, q), s[{i}]);\n");
             }
         }
         let inverse = format!("(real)1 / sqrt(s[1] + {})", literal(self.epsilon));
