@@ -236,7 +236,7 @@ struct Pixels {
 /// Adds a line of pixels from `pos` on to the sums of their channels.
 fn channel_rows(dst: &View<'_>, pos: &Pos, line: Pixels, mut total: &mut [f64]) {
     let Pixels { count, step, block, channel_step } = line;
-    let (mut pos, mut rows) = (*pos, [0.0f32; PIXELS_PER_PARTIAL_SUM * REGISTER_CHANNELS]);
+    let mut pos = *pos;
     while !total.is_empty() {
         let wide = channel_step == 1 && matches!(dst.dtype(), DataType::F32 | DataType::Bf16);
         let most = if wide { MAX_TASK_CHANNELS } else { REGISTER_CHANNELS };
@@ -252,6 +252,7 @@ fn channel_rows(dst: &View<'_>, pos: &Pos, line: Pixels, mut total: &mut [f64]) 
             (pos[1], total) = (pos[1] + channels as i64, rest);
             continue;
         }
+        let mut rows = [0.0f32; PIXELS_PER_PARTIAL_SUM * REGISTER_CHANNELS];
         for start in (0..count).step_by(PIXELS_PER_PARTIAL_SUM) {
             let rows = &mut rows[..PIXELS_PER_PARTIAL_SUM.min(count - start) * channels];
             // Contiguous pixels are one run.
@@ -465,6 +466,9 @@ fn channel_sums(dst: &View<'_>, bias: &View<'_>, (first, most): (usize, usize)) 
     });
     let mut pos: Pos = [0; MAX_NDIMS];
     pos[0] = first as i64;
-    let total: [f32; MAX_TASK_CHANNELS] = total.map(|t| t as f32);
-    bias.write(&pos, 0, &total[..channels]);
+    for total in total[..channels].chunks(line.len()) {
+        line.iter_mut().zip(total).for_each(|(x, t)| *x = *t as f32);
+        bias.write(&pos, 0, &line[..total.len()]);
+        pos[0] += total.len() as i64;
+    }
 }
