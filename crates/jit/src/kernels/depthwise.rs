@@ -2,8 +2,8 @@
 //! over the whole window.
 //!
 //! Vectors run over channels. Where a group is one channel, a result takes one multiply-add a tap. A strip is a number of neighbouring
-//! results of a line. For every line of the window the weights of its taps are in registers, and every source column is loaded once for all
-//! taps of all results that use it. With `n` results and `k` taps that is `n * k` multiply-adds for about `n + 2 * k` loads: the floor is
+//! results of a line. For every line of the window the weights of its taps are in registers, some taps at a time, and every source column is loaded once
+//! for all of these taps of all results that use it. With `n` results and `k` taps that is `n * k` multiply-adds for about `n + 2 * k` loads: the floor is
 //! the multiply-adds, `k / 2` cycles a result and line.
 //!
 //! Where groups have several channels, a vector of results covers several groups, and the same is done once for each source channel of a
@@ -14,7 +14,7 @@
 //!
 //! Rows, lines and strips follow each other as [`strips`](super::strips) says.
 
-use super::strips::{Args, At, ColumnAddress, Cursor, Finish, Other, StripKey, Tap, Window, WindowKey};
+use super::strips::{Args, At, ColumnAddress, Columns, Cursor, Finish, Other, StripKey, Tap, Window, WindowKey};
 use crate::asm::Width;
 use crate::ir::{Accumulate, Addr, Binary, Compare, Elem, Function, Int, Pred, Src, Unary, Val};
 use crate::isa::Isa;
@@ -45,7 +45,7 @@ pub struct Depthwise {
     pub single: bool,
 }
 
-/// Taps whose weights stay resident in registers; the weights of wider windows are loaded at every use.
+/// Taps whose weights are in registers at a time.
 const RESIDENT_TAPS: usize = 8;
 
 impl Key for Depthwise {
@@ -142,10 +142,17 @@ impl Writer<'_> {
             f.load(self.width, shift.indexed(at.channel, 4, 0))
         });
         let masks = match from < to || from > to && self.kernel.window.masked {
+            _ if self.splats() => Vec::new(),
             true => self.source_masks(f, at),
             false => at.mask(&self.kernel.window, 0).into_iter().collect(),
         };
         Frame { shift, masks }
+    }
+
+    /// Whether a vector of results is one group: then a load broadcasts a source channel.
+    fn splats(&self) -> bool {
+        let Depthwise { group: [from, to], window, shifted, .. } = self.kernel;
+        from < to && usize::from(*to) == self.width.lanes() && window.source == Elem::F32 && !shifted
     }
 
     /// The lanes that exist of each source vector of a result vector.
@@ -175,10 +182,14 @@ impl Writer<'_> {
         sums.iter().for_each(|s| f.pin(*s));
         at.over_lines(f, true, |f, source, weights, _| {
             let Some(weights) = weights else { return };
-            for channel in 0..self.kernel.group[0] {
-                let source = if self.kernel.group[0] > 1 { f.copy(source) } else { source };
-                let cursor = Cursor::new(source, at.column, self.kernel.window.first(), None);
-                self.line(f, cursor, (weights, channel), frame, &sums);
+            let (taps, channels) = (&self.kernel.window.taps, self.kernel.group[0]);
+            let each = taps.len().div_ceil(taps.len().div_ceil(RESIDENT_TAPS).max(1)).max(1);
+            for channel in 0..channels {
+                for taps in taps.chunks(each) {
+                    let source = if channels > 1 || each < self.kernel.window.taps.len() { f.copy(source) } else { source };
+                    let cursor = Cursor::new(source, at.column, self.kernel.window.first(), None);
+                    self.line(f, cursor, (weights, channel, taps), frame, &sums);
+                }
             }
         });
         if self.kernel.dots == Some(Accumulate::DotU8S8) {
@@ -187,27 +198,27 @@ impl Writer<'_> {
         sums
     }
 
-    /// The products of one line with a channel of every group, column by column.
-    fn line(&self, f: &mut Function, mut cursor: Cursor, (weights, channel): (Int, u8), frame: &Frame, sums: &[Val]) {
+    /// The products of some taps of one line with a channel of every group, column by column.
+    fn line(&self, f: &mut Function, mut cursor: Cursor, (weights, channel, taps): (Int, u8, &[Tap]), frame: &Frame, sums: &[Val]) {
         let (kernel, window) = (self.kernel, &self.kernel.window);
         let add = kernel.dots.unwrap_or(Accumulate::FmaF32);
-        let broadcast = self.broadcast(f, channel);
-        let resident: Vec<Val> = match window.taps.len() {
-            0..=RESIDENT_TAPS => window.taps.iter().map(|t| f.load_as(kernel.weights, self.weights(weights, t, channel), None)).collect(),
-            _ => Vec::new(),
-        };
-        let columns = window.columns();
+        let splats = self.splats();
+        let (broadcast, disp) = if splats { (None, i32::from(channel) * 4) } else { (self.broadcast(f, channel), 0) };
+        let resident: Vec<Val> = taps.iter().map(|t| f.load_as(kernel.weights, self.weights(weights, t, channel), None)).collect();
+        let columns = Columns { taps, ..window.columns() };
         for x in columns.all() {
             let address = cursor.seek(f, x);
-            let at = address.at(0);
+            let at = address.at(disp);
             let plain = window.source == Elem::F32 && frame.masks.is_empty() && frame.shift.is_none();
             // Of products of bytes, the unsigned ones of the source come first, and only the second operand may be memory.
             let commutes = add != Accumulate::DotU8S8;
-            if plain && commutes && broadcast.is_none() && !resident.is_empty() && columns.users(x).count() == 1 {
-                columns.users(x).for_each(|(i, t)| f.accumulate(add, sums[i], resident[t], Src::Mem(at)));
+            if plain && commutes && broadcast.is_none() && columns.users(x).count() == 1 {
+                let source = if splats { Src::Splat(at) } else { Src::Mem(at) };
+                columns.users(x).for_each(|(i, t)| f.accumulate(add, sums[i], resident[t], source));
                 continue;
             }
             let value = match &broadcast {
+                None if splats => f.splat(self.width, at),
                 Some(broadcast) if !broadcast.parts.is_empty() => self.broadcast_from_parts(f, address, frame, broadcast),
                 Some(broadcast) if plain => f.binary(Binary::Lookup32, broadcast.index, Src::Mem(at)),
                 _ => {
@@ -216,14 +227,7 @@ impl Writer<'_> {
                     broadcast.as_ref().map_or(value, |broadcast| f.binary(Binary::Lookup32, broadcast.index, value))
                 }
             };
-            for (i, t) in columns.users(x) {
-                let by = match resident.get(t) {
-                    Some(resident) => Src::Val(*resident),
-                    None if kernel.weights == Elem::F32 => Src::Mem(self.weights(weights, &window.taps[t], channel)),
-                    None => Src::Val(f.load_as(kernel.weights, self.weights(weights, &window.taps[t], channel), None)),
-                };
-                f.accumulate(add, sums[i], value, by);
-            }
+            columns.users(x).for_each(|(i, t)| f.accumulate(add, sums[i], value, Src::Val(resident[t])));
         }
     }
 

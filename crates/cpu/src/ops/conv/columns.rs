@@ -35,6 +35,8 @@ const TASKS_PER_WORKER: usize = 8;
 /// harm.
 const L1_ALIAS_BYTES: i64 = 4096;
 const MAX_ALIASED_CHANNELS: i64 = 8;
+/// Most bytes of the starting values of sums.
+const MAX_START_BYTES: usize = 16 << 10;
 /// Words of the tiles that are listed for a call.
 const LIST_WORDS: usize = 128;
 
@@ -65,9 +67,10 @@ struct Columns {
     /// Columns of a panel of weights, the byte offset of the first.
     width: usize,
     weights: usize,
-    /// Pixels of a panel, panels of a task.
+    /// Pixels of a panel, panels of a task and of a call.
     panel: usize,
     each: usize,
+    together: usize,
     workers: usize,
     far: bool,
     tail: Tail,
@@ -182,7 +185,8 @@ impl Columns {
         }
         let column = usize::from(s.weights.dims().len() > dims.len()) + s.result_channel;
         let width = panel_columns(isa, s.weights.dims()[column] as usize);
-        let sums = if s.biased { width.saturating_mul(panel) } else { 0 };
+        let together = if s.biased { (MAX_START_BYTES / (width * panel * 4)).clamp(1, each) } else { each };
+        let sums = if s.biased { width.saturating_mul(panel * together) } else { 0 };
         let scratch = tail.scratch(pixels).zip(for_workers(workers, sums)).map(|(shared, workers)| Lens { shared, workers });
         Ok(Columns {
             attr: attr.clone(),
@@ -200,6 +204,7 @@ impl Columns {
             weights: s.weights.blocking().map_or(0, |b| b.offset as usize * 4),
             panel,
             each,
+            together,
             workers,
             far: images * groups * depth * pixels * 4 > budget.far,
             tail,
@@ -314,20 +319,21 @@ impl Bound<'_> {
     fn task(&self, unit: usize, panels: Range<usize>, sums: &mut [f32]) {
         let p = self.plan;
         let whole = panels.start..panels.end - usize::from(p.size(panels.end - 1).1);
-        // Sums that start with a bias exist for one panel of a block of channels at a time.
-        let (together, channels) = if p.biased { (1, p.width) } else { (whole.len().max(1), p.channels) };
+        // Sums that start with a bias exist for a block of channels at a time.
+        let channels = if p.biased { p.width } else { p.channels };
         for start in (0..p.channels).step_by(channels) {
             let channels = start..p.channels.min(start + channels);
             if let Some(bias) = &self.bias {
-                for (channel, line) in channels.clone().zip(sums.chunks_exact_mut(p.panel)) {
+                for (channel, line) in channels.clone().zip(sums.chunks_exact_mut(p.panel * p.together)) {
                     let mut pos = [0; MAX_NDIMS];
                     pos[0] = (unit % p.groups * p.channels + channel) as i64;
                     line.fill(bias.get(&pos));
                 }
             }
             let mut prefetch = if start == 0 { self.next(unit, &panels) } else { Prefetch::default() };
-            for first in panels.clone().step_by(together) {
-                let some = if first < whole.end { first..whole.end.min(first + together) } else { first..first + 1 };
+            let narrow = whole.end..panels.end;
+            for first in whole.clone().step_by(p.together).chain(narrow) {
+                let some = if first < whole.end { first..whole.end.min(first + p.together) } else { first..first + 1 };
                 let bytes = some.len() * prefetch.panel;
                 self.tiles(unit, some, channels.clone(), sums, prefetch);
                 prefetch.at = prefetch.at.wrapping_add(bytes);
@@ -370,7 +376,7 @@ impl Bound<'_> {
                 tail_column: panel * p.panel,
                 tail: Some(&self.tail),
                 sums: if p.biased { &mut *sums } else { &mut [] },
-                sums_row: p.panel,
+                sums_row: p.panel * p.together,
                 a_step: p.width * 4,
                 b_row: p.from.channel,
                 last: (p.pixels - 1) % p.isa.width().lanes() + 1,
@@ -393,7 +399,7 @@ impl Bound<'_> {
                 let weights = p.weights + ((group * p.channels.div_ceil(p.width) + block) * p.depth * p.width + row) * 4;
                 let to = p.to.start + image * p.to.image + (group * p.channels + channel) * p.to.channel;
                 let to = (self.result.as_ptr().addr() + to, &std::array::from_fn(|i| i * p.to.channel));
-                list.strip(Strip { tiles, sums: row * p.panel * 4, a_row: 4, c_row: p.to.channel, to });
+                list.strip(Strip { tiles, sums: row * p.panel * p.together * 4, a_row: 4, c_row: p.to.channel, to });
                 list.tap(0, self.weights.as_ptr().addr() + weights, &[0; MOST_ROWS]);
                 if asking {
                     run_tiles(tile, &list, std::mem::take(&mut pending));

@@ -10,6 +10,8 @@ use super::order::{Run, Segment};
 use super::tiles::{Pass, Place};
 use crate::kernels::access::Pos;
 use crate::kernels::broadcast::Broadcast;
+use crate::kernels::bytes;
+use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Part;
 use crate::kernels::tile::{Call, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tile};
 use oxidnn_jit::Isa;
@@ -45,6 +47,8 @@ pub(super) type ZeroPoints<'a> = &'a (dyn Fn(usize, &mut [f32]) + Sync);
 const STEP_ELEMENTS: usize = 4;
 /// Columns of the widest panel.
 const MAX_PANEL_COLUMNS: usize = 64;
+/// Channels of a pixel that are summed at a time.
+const CHANNELS: usize = 512;
 
 /// The kernels: for the first run of taps, and for those added to it.
 pub(super) type Kernels = [Tile; 2];
@@ -191,7 +195,7 @@ pub(super) struct Source<'a> {
 
 impl Source<'_> {
     /// The sums over a product's channels at every pixel, less their zero points: image by image, product by product.
-    pub(super) fn sums<'s>(&self, (executor, zero_points): (&dyn Executor, ZeroPoints<'_>), to: Part<'s>) -> &'s [i32] {
+    pub(super) fn sums<'s>(&self, (simd, executor): (Simd, &dyn Executor), zero_points: ZeroPoints<'_>, to: Part<'s>) -> &'s [i32] {
         let [depth, height, width] = self.sizes;
         let sums = to.fill(executor, width, &|line, sums| {
             let (h, rest) = (line % height, line / height);
@@ -199,23 +203,17 @@ impl Source<'_> {
             let (unit, image) = (rest % self.units, rest / self.units);
             let Place { base, image: images, group, strides } = self.place;
             let at = base + image * images + unit * group + d * strides[0] + h * strides[1];
-            let mut bytes = [0u8; MAX_PANEL_COLUMNS];
-            let mut shift = 0i32;
-            for first in (0..self.depth).step_by(MAX_PANEL_COLUMNS) {
-                let mut by = [0.0; MAX_PANEL_COLUMNS];
-                let by = &mut by[..MAX_PANEL_COLUMNS.min(self.depth - first)];
+            let sums: &mut [i32] = bytemuck::cast_slice_mut(sums);
+            sums.fill(0);
+            for first in (0..self.depth).step_by(CHANNELS) {
+                let (mut by, mut bytes, count) = ([0.0; CHANNELS], [0u8; CHANNELS], CHANNELS.min(self.depth - first));
+                let (by, bytes) = (&mut by[..count], &mut bytes[..count]);
                 zero_points(unit * self.depth + first, by);
-                shift = by.iter().fold(shift, |sum, x| sum.wrapping_add(*x as i32));
-            }
-            for (w, sum) in bytemuck::cast_slice_mut::<f32, i32>(sums).iter_mut().enumerate() {
-                let mut total = shift.wrapping_neg();
-                for first in (0..self.depth).step_by(MAX_PANEL_COLUMNS) {
-                    let bytes = &mut bytes[..MAX_PANEL_COLUMNS.min(self.depth - first)];
+                let shift = by.iter().fold(0i32, |sum, x| sum.wrapping_add(*x as i32));
+                for (w, sum) in sums.iter_mut().enumerate() {
                     self.memory.read(at + w * strides[2] + first, bytes);
-                    let each = |b: &u8| if self.signed { i32::from(*b as i8) } else { i32::from(*b) };
-                    total = total.wrapping_add(bytes.iter().map(each).sum());
+                    *sum = sum.wrapping_add(bytes::sum(simd, self.signed, bytes)).wrapping_sub(shift);
                 }
-                *sum = total;
             }
         });
         bytemuck::cast_slice(sums)

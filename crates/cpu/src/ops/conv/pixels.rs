@@ -446,7 +446,7 @@ impl Tiles {
         let by_weights = Broadcast::zero_point(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?;
         let result = (source.dims().len(), self.result_channel, self.channels);
         Ok(WeightCompensation {
-            pixels: pixels.sums((ctx.executor(), &zero_points), sums),
+            pixels: pixels.sums((simd, ctx.executor()), &zero_points, sums),
             units: groups,
             zero_points: window::by_result(by_weights, weights.dims().len(), result),
         })

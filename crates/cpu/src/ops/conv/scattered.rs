@@ -4,7 +4,7 @@
 //! product, and pixels its columns, in place ([`columns`](super::columns)); each product is then added to the result that its tap leads to.
 
 use super::columns::{plan_any, taken};
-use super::geometry::Direction;
+use super::geometry::{self, Direction, Line, Phase};
 use super::tiles;
 use super::window::{Setup, place_tap, resolve_data, resolve_planes, sizes_of};
 use crate::CpuTarget;
@@ -14,21 +14,27 @@ use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Scratch, booked};
 use crate::kernels::tile::Product;
 use crate::ops::staged::{self, Types};
+use crate::ops::strips::meeting;
 use crate::ops::{passes, support};
 use crate::row::{Generated, RowPlan};
 use oxidnn_runtime::{Bound, Buf, Ctx, Decision, Exec, Plan, Region, Skip};
 use oxidnn_spec::op::{Conv, ConvAlg, ConvSizes, Use, Window};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Problem, Prop, Tensor};
+use std::ops::Range;
 use std::sync::Arc;
 
-/// Most result channels of a group, and fewest source channels.
-const MAX_RESULT_CHANNELS: i64 = 8;
+/// Fewest source channels of a group.
+const MIN_DEPTH: i64 = 8;
 /// Most bytes of an image's products.
 const MAX_IMAGE_BYTES: usize = 16 << 20;
-/// Results of a line whose sums are on the stack at a time.
+/// Results whose sums are on the stack at a time, results of a line that are collected there, and lines of a task.
 const CHUNK: usize = 64;
-/// Vectors of multiply-adds in the time that it takes to add a number to its result, and to copy a weight. Measured on Zen 4.
+const COLLECTED: usize = 512;
+const LINES: usize = 16;
+/// Vectors of multiply-adds in the time that it takes to add a number to its result, to begin with a line of them, and to copy a weight. Measured on
+/// Zen 4, of lines on Zen 3.
 const VECTORS_PER_SCATTER_ADD: f64 = 2.0;
+const VECTORS_PER_LINE: f64 = 64.0;
 const VECTORS_PER_WEIGHT: f64 = 6.0;
 
 /// The types of copies of 16-bit operands.
@@ -53,7 +59,8 @@ struct Scattered {
     depth: usize,
     channels: usize,
     taps: usize,
-    /// Sizes of the source and of the result.
+    /// The results that products are added to, and sizes of the source and of the result.
+    lines: [Line; 3],
     from: [usize; 3],
     to: [usize; 3],
 }
@@ -83,13 +90,16 @@ fn bare(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     }
     let (channels, depth) = if s.result_channel == 0 { (s.sizes.oc, s.sizes.ic) } else { (s.sizes.ic, s.sizes.oc) };
     let taps = s.sizes.k.iter().fold(1i64, |n, k| n.saturating_mul(*k));
-    if !(1..=MAX_RESULT_CHANNELS).contains(&channels) || depth < MAX_RESULT_CHANNELS || !(1..=1 << 10).contains(&taps) {
+    // With more channels, tiles whose columns are channels leave less than half of a vector idle.
+    let most = isa.width().lanes() as i64 / 2;
+    if !(1..=most).contains(&channels) || depth < MIN_DEPTH || !(1..=1 << 10).contains(&taps) {
         return Err(Skip::Shape("other than few channels of many, or so many taps"));
     }
     // Channels-last tiles compute whole vectors, mostly idle, in fewer steps of pairs; this row computes exactly the channels, but then adds every product.
     let [pixels, taken] = taken(s.source.1, isa).map(|n| n as f64);
     let (steps, lanes) = (depth as f64 / if half && isa.bf16 { 2.0 } else { 1.0 }, isa.width().lanes() as f64);
-    let each = depth as f64 * (taken / lanes + VECTORS_PER_WEIGHT) + VECTORS_PER_SCATTER_ADD * pixels;
+    let lines = pixels / sizes_of(s.source.1)[2].max(1) as f64;
+    let each = depth as f64 * (taken / lanes + VECTORS_PER_WEIGHT) + VECTORS_PER_SCATTER_ADD * pixels + VECTORS_PER_LINE * lines;
     let fewer = steps * pixels > channels as f64 * each;
     let strided = s.sizes.s[2] != 1 && s.source.1.layout.is_any() && s.result.1.layout.is_any();
     if (half || strided || pixels * 32.0 < taken * 31.0) && !fewer {
@@ -123,6 +133,7 @@ fn bare(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
         depth: depth as usize,
         channels: channels as usize,
         taps: taps as usize,
+        lines: geometry::lines(s.direction, &s.sizes, [s.result.1, s.source.1].map(sizes_of))?,
         from: sizes(s.source.1),
         to: sizes(s.result.1),
     };
@@ -214,8 +225,9 @@ struct Add<'a> {
     /// Index of the first product.
     first: usize,
     to: Buf<'a>,
-    /// Index of the plane's first result, and the value that all sums start with.
+    /// Index of the plane's first result, the lines of it, and the value that all sums start with.
     plane: usize,
+    lines: Range<usize>,
     begin: f32,
 }
 
@@ -223,51 +235,44 @@ impl Body for Add<'_> {
     type Out = ();
 
     #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let [depth, height, width] = self.plan.to;
-        for line in 0..depth * height {
-            (0..width.min(self.plan.sizes.s[2] as usize)).for_each(|phase| self.phase::<W>([line / height, line % height], phase));
+    fn run<const W: usize, const FMA: bool>(mut self) {
+        let ([_, height, width], line) = (self.plan.to, &self.plan.lines[2]);
+        let mut row = [0.0; COLLECTED];
+        let row = row.get_mut(..width).filter(|_| line.step > 1);
+        let row = &mut row.unwrap_or_default()[..];
+        for at in std::mem::take(&mut self.lines) {
+            line.phases.iter().for_each(|phase| self.phase::<W>([at / height, at % height], phase, row));
+            self.to.write(self.plane + at * width, row);
         }
     }
 }
 
 impl Add<'_> {
-    /// The coordinate along dimension `i` of the pixel that contributes to a result by a tap; it may be outside the source. `None` if it is
-    /// between pixels.
+    /// The results of a phase of a line, which have the same taps: to `row`, if that is not empty.
     #[inline(always)]
-    fn met(&self, i: usize, at: usize, tap: usize) -> Option<i64> {
-        let s = &self.plan.sizes;
-        let place = at as i64 + s.pl[i] - tap as i64 * s.d[i];
-        // Most strides are 1, and the test is faster than a division.
-        if s.s[i] == 1 { Some(place) } else { (place.rem_euclid(s.s[i]) == 0).then(|| place.div_euclid(s.s[i])) }
-    }
-
-    /// Results of a line that are a stride apart, which have the same taps.
-    #[inline(always)]
-    fn phase<const W: usize>(&self, [z, y]: [usize; 2], phase: usize) {
+    fn phase<const W: usize>(&self, [z, y]: [usize; 2], phase: &Phase, row: &mut [f32]) {
         let p = self.plan;
-        let ([_, height, width], step) = (p.from, p.sizes.s[2] as usize);
-        let inside = |i: usize, at: usize, tap: usize| self.met(i, at, tap).filter(|x| (0..p.from[i] as i64).contains(x));
-        let [kd, kh, kw] = p.sizes.k.map(|k| k as usize);
-        let count = (p.to[2] - phase).div_ceil(step);
-        for first in (0..count).step_by(CHUNK) {
-            let (n, mut sums) = (CHUNK.min(count - first), [self.begin; CHUNK]);
-            let lines = (0..kd * kh).filter_map(|tap| Some((tap, inside(0, z, tap / kh)?, inside(1, y, tap % kh)?)));
-            for (line, z, y) in lines {
-                let from = self.first + (line * kw * p.from[0] * height + z as usize * height + y as usize) * width;
-                for (tap, x) in (0..kw).filter_map(|tap| Some((tap, self.met(2, phase + first * step, tap)?))) {
-                    let (low, end) = ((-x).clamp(0, n as i64) as usize, (width as i64 - x).clamp(0, n as i64) as usize);
-                    if low < end {
-                        let from = from + tap * p.from[0] * height * width + (x + low as i64) as usize;
-                        self.add::<W>(from, &mut sums[low..end]);
+        let ([depth, height, width], [_, kh, kw], step) = (p.from.map(|n| n as i64), p.sizes.k, p.lines[2].step as usize);
+        for first in (0..phase.count).step_by(CHUNK) {
+            let (n, mut sums) = (CHUNK.min(phase.count - first), [self.begin; CHUNK]);
+            for (d, z) in meeting(&p.lines[0], z as i64) {
+                for (h, y) in meeting(&p.lines[1], y as i64) {
+                    for (w, x) in &phase.taps {
+                        let x = x + first as i64;
+                        let (low, end) = ((-x).clamp(0, n as i64), (width - x).clamp(0, n as i64));
+                        if low < end {
+                            let tap = (d * kh + h) * kw + w;
+                            let from = self.first + (((tap * depth + z) * height + y) * width + x + low) as usize;
+                            self.add::<W>(from, &mut sums[low as usize..end as usize]);
+                        }
                     }
                 }
             }
-            let at = self.plane + (z * p.to[1] + y) * p.to[2] + phase + first * step;
-            if step == 1 {
-                self.to.write(at, &sums[..n]);
-            } else {
-                sums[..n].iter().enumerate().for_each(|(i, sum)| self.to.set(at + i * step, *sum));
+            let (column, line) = (phase.first as usize + first * step, self.plane + (z * p.to[1] + y) * p.to[2]);
+            match row.get_mut(column..) {
+                Some(row) if !row.is_empty() => row.iter_mut().step_by(step).zip(&sums[..n]).for_each(|(x, sum)| *x = *sum),
+                _ if step == 1 => self.to.write(line + column, &sums[..n]),
+                _ => sums[..n].iter().enumerate().for_each(|(i, sum)| self.to.set(line + column + i * step, *sum)),
             }
         }
     }
@@ -330,13 +335,15 @@ impl Generated for Scattered {
             let bound = |i: usize, arg: Arg, usage: Use| Ok(Bound { arg, usage, tensor: tensor(arg)?, regions: &regions[i], ..any });
             let args = [bound(0, Arg::SRC, Use::In)?, bound(1, Arg::WEIGHTS, Use::In)?, bound(2, Arg::DST, Use::Out)?];
             exec.run(&Ctx { args: &args, scratch: shared, ..*ctx })?;
-            executor.run(executor.threads(), channels, &|_, channel| {
+            let (all, parts) = (self.to[0] * self.to[1], (self.to[0] * self.to[1]).div_ceil(LINES));
+            executor.run(executor.threads(), channels * parts, &|_, task| {
+                let (channel, part) = (task / parts, task % parts * LINES);
                 let mut pos: Pos = [0; MAX_NDIMS];
                 pos[0] = channel as i64;
                 let begin = bias.as_ref().map_or(0.0, |bias| bias.get(&pos));
                 let first = channel * self.taps * self.from.iter().product::<usize>();
                 let plane = index * out_image + channel * self.to.iter().product::<usize>();
-                simd.run(Add { plan: self, products, first, to: result, plane, begin });
+                simd.run(Add { plan: self, products, first, to: result, plane, lines: part..all.min(part + LINES), begin });
             });
         }
         Ok(())

@@ -5,7 +5,7 @@
 //! channels, small enough that the source rows of a window stay in L1 from one result row to the next. Strips run the epilogue on sums in
 //! registers and store results.
 
-use super::super::geometry::{self, Line, Phase};
+use super::super::geometry::{self, Direction, Line, Phase};
 use super::super::window::{Setup, check_quantisation, cut, resolve_data, sizes_of, spatial};
 use super::{data_tag, weights_tag};
 use crate::CpuTarget;
@@ -263,11 +263,16 @@ fn tail(s: &Setup<'_>, attr: &Attr) -> Result<Tail, Skip> {
     Tail::of(&about)
 }
 
-/// The segments of every phase of the width, for strips of `kernel`.
-fn segments(width: &Width, kernel: &generated::Depthwise, (jit, tail): (Isa, &Tail)) -> Vec<Vec<Segment<generated::Depthwise>>> {
+/// The segments of every phase of the width, for strips of `kernel` of at most `columns` results.
+fn segments(
+    width: &Width,
+    kernel: &generated::Depthwise,
+    columns: usize,
+    (jit, tail): (Isa, &Tail),
+) -> Vec<Vec<Segment<generated::Depthwise>>> {
     let of_phase = |phase: &Phase| {
         let most = generated::Depthwise::most_results(jit, phase.taps.len(), kernel.group(), [kernel.window.masked, kernel.single]);
-        width.cut(phase, most, (&kernel.window, tail), |window, _| kernel.with(window))
+        width.cut(phase, most.min(columns), (&kernel.window, tail), |window, _| kernel.with(window))
     };
     width.line.phases.iter().map(of_phase).collect()
 }
@@ -315,6 +320,9 @@ impl Depthwise {
         let pixels = to.iter().fold(s.sizes.mb.max(0) as usize, |all, n| all.saturating_mul((*n).max(0) as usize));
         passes::fills(attr, [pixels, channels], (jit, target))?;
         let row = (from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes());
+        let [kd, kh, kw] = s.sizes.k.map(|k| k.max(1) as usize);
+        // Whether no two results read the same pixel.
+        let apart = s.direction == Direction::Gather && (0..3).all(|i| (s.sizes.k[i] - 1) * s.sizes.d[i] < s.sizes.s[i]);
         let far = are_far([source, result], target);
         let fills_lines = result.dtype == DataType::F32 && jit.avx512 && tail.is_repeatable();
         let most = common([from_place.even(lanes), to_place.even(lanes)], lanes);
@@ -345,21 +353,33 @@ impl Depthwise {
         };
         let [depth, height, line] = lines;
         let width = Width { line, step: 1 };
-        let segments = segments(&width, &kernel, (jit, &tail));
-        let [kd, kh, kw] = s.sizes.k.map(|k| k.max(1) as usize);
         let rows = cut((to[0] * to[1]).max(1) as usize, ROWS, 1).0;
         let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw * from_group;
         // A call computes its rows vector by vector. If pixels come from memory and channels are last, a vector of all rows is single cache
         // lines at large strides. A call then computes a few results of a row, over as many channels as stay in L2 with the rows of their
         // window, and reads contiguously.
         let chunk = match most {
-            usize::MAX if far => cut(channels, (target.caches.l2 / 4 * 3 / window_bytes(kh, row)).max(1) * lanes, lanes).0,
+            usize::MAX if far => {
+                let window = window_bytes(if apart { 1 } else { kh }, row);
+                cut(channels, (target.caches.l2 / 4 * 3 / window).max(1) * lanes, lanes).0
+            }
             usize::MAX => {
                 let (vectors, blocks) = (channels.div_ceil(lanes), ((to[0] * to[1]).max(1) as usize).div_ceil(rows));
                 Tasks { vectors, blocks, images: s.sizes.mb as usize, work, workers: target.threads }.vectors_each() * lanes
             }
             block => block,
         };
+        // Results of a call, and rows of one whose source rows and results stay in L2.
+        let pixel = chunk * from_place.size;
+        let columns = match (far, apart) {
+            (false, _) => usize::MAX,
+            (true, false) => target.caches.l2 / 16 / ((kh + 1) * pixel),
+            (true, true) => (target.caches.l2 / 2 / (kd * kh * s.sizes.s[2] as usize * pixel)).max(1),
+        };
+        let new = if s.direction == Direction::Gather { height.stride.max(1) as usize } else { 1 };
+        let near = new * from[2].max(1) as usize * pixel + to[2].max(1) as usize * chunk * to_place.size;
+        let together = if far { 1 } else { (target.caches.l2 / 2 / near.max(1)).clamp(1, rows) };
+        let segments = segments(&width, &kernel, if apart { columns } else { usize::MAX }, (jit, &tail));
         let taps = if shifted { [kh * kw, kw, 1].map(|n| n * group[0] * lanes * 4) } else { weights_bytes(weights) };
         let strides = [from_place.spatial, taps, to_place.spatial];
         let tables = width.line.phases.iter().map(|phase| of_rows([&depth, &height], [to[0], to[1], phase.first], &strides));
@@ -369,7 +389,7 @@ impl Depthwise {
             group,
             words,
             result_channel: s.result_channel,
-            columns: if far { target.caches.l2 / 16 / ((kh + 1) * chunk * from_place.size) } else { usize::MAX },
+            columns,
             attr: attr.clone(),
             source: from_place,
             result: to_place,
@@ -383,7 +403,7 @@ impl Depthwise {
             chunk,
             chunks: channels.div_ceil(chunk),
             rows,
-            together: if far { 1 } else { rows },
+            together,
             shifted,
             tail,
             width,

@@ -114,9 +114,9 @@ impl Bound<'_> {
         let (source, result) = (p.source.at(image, first / to * from), p.result.at(image, first));
         let rows = block * p.rows..all.min((block + 1) * p.rows);
         let task = |rows: Range<usize>| Task { first, channels: p.chunk.min(p.channels - first), rows, source, result };
-        for ((segments, strips), table) in p.segments.iter().zip(self.strips).zip(&p.tables) {
-            for row in rows.clone().step_by(p.together) {
-                let some = task(row..rows.end.min(row + p.together));
+        for row in rows.clone().step_by(p.together) {
+            let some = task(row..rows.end.min(row + p.together));
+            for ((segments, strips), table) in p.segments.iter().zip(self.strips).zip(&p.tables) {
                 segments.iter().zip(strips).for_each(|segment| self.segment(&some, segment, table));
             }
         }
