@@ -36,7 +36,7 @@ pub mod view;
 mod window;
 
 pub use epilogue::{Epilogue, Factor};
-pub use view::{View, for_each_position};
+pub use view::{Cells, View, for_each_position};
 
 use oxidnn_spec::{Arg, Error, Op, Problem, Tensor};
 use std::cell::Cell;

@@ -27,7 +27,7 @@ pub struct View<'a> {
 
 /// Elements of one type in a row.
 #[derive(Clone, Copy)]
-pub(crate) struct Cells<'a> {
+pub struct Cells<'a> {
     dtype: DataType,
     data: &'a [Cell<u8>],
 }
@@ -82,7 +82,7 @@ impl<'a> View<'a> {
                     view.blocked |= 1 << d;
                     continue;
                 }
-                view.origin += blocked_term(b, d, b.padded_offsets[d]);
+                view.origin += b.term(d, b.padded_offsets[d]);
                 view.strides[d] = if dims[d] == 1 { 0 } else { b.strides[d] };
             }
         }
@@ -120,7 +120,7 @@ impl<'a> View<'a> {
     #[inline]
     pub fn dim(&self, d: usize, p: i64) -> i64 {
         match self.blocking {
-            Some(b) if self.blocked >> d & 1 == 1 => blocked_term(b, d, p + b.padded_offsets[d]),
+            Some(b) if self.blocked >> d & 1 == 1 => b.term(d, p + b.padded_offsets[d]),
             _ => p * self.strides[d],
         }
     }
@@ -192,7 +192,7 @@ impl<'a> View<'a> {
                         *a += b.padded_offsets[e];
                     }
                 }
-                let offset = b.offset + at[..pos.len()].iter().enumerate().map(|(e, &p)| blocked_term(b, e, p)).sum::<i64>();
+                let offset = b.offset + at[..pos.len()].iter().enumerate().map(|(e, &p)| b.term(e, p)).sum::<i64>();
                 self.set_bits(offset, 0);
             });
         }
@@ -201,12 +201,13 @@ impl<'a> View<'a> {
 
 impl<'a> Cells<'a> {
     /// The elements of `dtype` at `data`.
-    pub(crate) fn new(dtype: DataType, data: &'a [Cell<u8>]) -> Cells<'a> {
+    pub fn new(dtype: DataType, data: &'a [Cell<u8>]) -> Cells<'a> {
         Cells { dtype, data }
     }
 
+    /// The element at an element offset.
     #[inline]
-    pub(crate) fn load(&self, offset: i64) -> f64 {
+    pub fn load(&self, offset: i64) -> f64 {
         match self.dtype {
             DataType::F32 => f64::from(f32::from_le_bytes(self.bytes(offset))),
             DataType::S8 => f64::from(i8::from_le_bytes(self.bytes(offset))),
@@ -218,8 +219,9 @@ impl<'a> Cells<'a> {
         }
     }
 
+    /// Writes `value` at an element offset: rounded to nearest, ties to even; saturated for whole-number types.
     #[inline]
-    pub(crate) fn store(&self, offset: i64, value: f64) {
+    pub fn store(&self, offset: i64, value: f64) {
         match self.dtype {
             DataType::F32 => self.store_bytes((value as f32).to_le_bytes(), offset),
             DataType::F64 => self.store_bytes(value.to_le_bytes(), offset),
@@ -278,19 +280,6 @@ fn slab(dims: &Dims, b: &Blocking, d: usize) -> Dims {
         std::cmp::Ordering::Equal => b.padded_dims[e] - dims[e],
         std::cmp::Ordering::Greater => b.padded_dims[e],
     })
-}
-
-/// What padded position `p` of dimension `d` adds to the offset.
-fn blocked_term(b: &Blocking, d: usize, mut p: i64) -> i64 {
-    let (mut term, mut stride) = (0, 1);
-    for (e, size) in b.inner.iter().rev() {
-        if e == d {
-            term += p % size * stride;
-            p /= size;
-        }
-        stride *= size;
-    }
-    term + p * b.strides[d]
 }
 
 /// Calls `f` with every position of a tensor of `dims`, the last dimension fastest; never when a dimension is empty.

@@ -4,7 +4,6 @@
 mod special;
 
 use crate::host::{HostArgs, HostTensor};
-use oxidnn_expr::number;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, ReductionAlg, Rnn};
 use oxidnn_spec::text::FillHints;
 use oxidnn_spec::{Arg, DataType, Op, Operand, PostOp, Problem, Sparse, Tensor, Use};
@@ -131,18 +130,17 @@ fn input(problem: &Problem, o: &Operand<Tensor>, hints: &FillHints, all_bytes: b
         None if all_bytes && multiplies_bytes(problem, o.arg) => wide(t.dtype),
         None => draw(problem, o.arg, t.dtype),
     };
-    // Sparse packed tensors keep fewer values than the logical volume: `values` knows how many.
-    let n = out.values().len();
+    // Sparse packed tensors keep fewer values than the logical volume: `count` knows how many.
+    let n = out.count();
     let special = specials(problem, o.arg, t.dtype);
     let values: Vec<f64> = (0..n)
         .map(|i| {
-            let v = match draw {
+            match draw {
                 _ if !special.is_empty() && i % 17 == 5 => special[i / 17 % special.len()],
                 Draw::Grid(lo, hi, f) => rng.int(lo, hi) as f64 * f,
                 Draw::Of(choices) => rng.pick(choices),
                 Draw::Constant(v) => v,
-            };
-            number::decode(t.dtype, number::encode(t.dtype, v))
+            }
         })
         .collect();
     out.set_values(&values);

@@ -1,8 +1,7 @@
 //! Tensors in host memory as the harness keeps them: raw buffers, and their elements as `f64` in logical row-major order.
 
-use oxidnn_expr::number;
-use oxidnn_reference::Args;
-use oxidnn_spec::{Arg, DataType, Dims, Format, Tensor};
+use oxidnn_reference::{Args, Cells, for_each_position};
+use oxidnn_spec::{Arg, DataType, Format, Tensor};
 use std::cell::Cell;
 
 /// A tensor with its buffers.
@@ -12,20 +11,6 @@ pub struct HostTensor {
     pub tensor: Tensor,
     /// One buffer, or several for sparse tensors.
     pub bufs: Vec<Vec<Cell<u8>>>,
-}
-
-/// Calls `f` with every logical position of `dims`, row-major.
-pub fn for_each_position(dims: &[i64], mut f: impl FnMut(&[i64])) {
-    if dims.contains(&0) {
-        return;
-    }
-    let mut pos = Dims::filled(dims.len(), 0);
-    loop {
-        f(&pos);
-        let Some(d) = (0..dims.len()).rev().find(|&d| pos[d] + 1 < dims[d]) else { return };
-        pos[d] += 1;
-        pos[d + 1..].fill(0);
-    }
 }
 
 impl HostTensor {
@@ -48,18 +33,17 @@ impl HostTensor {
     /// # Panics
     /// When there are more or fewer `values` than elements.
     pub fn set_values_as(&self, dtype: DataType, values: &[f64]) {
-        let offsets = self.offsets();
+        let (offsets, cells) = (self.offsets(), Cells::new(dtype, &self.bufs[0]));
         assert_eq!(offsets.len(), values.len(), "values for {:?}", self.tensor);
-        for (&off, &v) in offsets.iter().zip(values) {
-            store(&self.bufs[0], dtype, off, number::encode(dtype, v));
-        }
-        self.set_sums(values);
+        offsets.iter().zip(values).for_each(|(&offset, &value)| cells.store(offset, value));
+        self.set_sums();
     }
 
     /// Writes the sums after the elements of a layout with [`Compensation`](oxidnn_spec::Compensation), as reorders do.
-    fn set_sums(&self, values: &[f64]) {
+    fn set_sums(&self) {
         let Some((blocking, sums)) = self.tensor.blocking().and_then(|b| Some((b, b.compensation?))) else { return };
         let mut start = self.tensor.compensation_at().unwrap_or(0) / 4;
+        let (values, sum_cells) = (self.values(), Cells::new(DataType::S32, &self.bufs[0]));
         for (mask, factor) in [(sums.s8s8_mask, -128.0), (sums.zero_point_mask, -1.0)] {
             let Some(mask) = mask else { continue };
             let named = |pos: &[i64], of: &dyn Fn(usize) -> i64| {
@@ -70,34 +54,44 @@ impl HostTensor {
             let mut all = vec![0.0; count];
             let mut values = values.iter();
             for_each_position(self.tensor.dims(), |pos| all[named(pos, &|d| pos[d])] += factor * values.next().copied().unwrap_or(0.0));
-            all.iter().enumerate().for_each(|(i, sum)| store(&self.bufs[0], DataType::S32, start + i, u64::from(*sum as i32 as u32)));
+            all.iter().enumerate().for_each(|(i, sum)| sum_cells.store((start + i) as i64, *sum));
             start += all.len();
         }
     }
 
     /// The elements in logical row-major order (of a sparse tensor those stored).
     pub fn values(&self) -> Vec<f64> {
-        let dt = self.tensor.dtype;
-        self.offsets().into_iter().map(|off| number::decode(dt, get(&self.bufs[0], dt, off))).collect()
+        let cells = Cells::new(self.tensor.dtype, &self.bufs[0]);
+        self.offsets().iter().map(|&offset| cells.load(offset)).collect()
+    }
+
+    /// How many elements there are: of a sparse tensor those stored.
+    pub fn count(&self) -> usize {
+        match &self.tensor.layout.format {
+            Format::Blocked(_) => self.tensor.dims().iter().product::<i64>() as usize,
+            Format::HostScalar => 1,
+            Format::Sparse(s) => s.nnz() as usize,
+            Format::Any | Format::Packed(_) => self.bufs[0].len() * 8 / self.tensor.dtype.bits(),
+        }
     }
 
     /// Element offsets in logical row-major order.
-    fn offsets(&self) -> Vec<usize> {
-        let mut out = Vec::new();
-        match &self.tensor.layout.format {
-            Format::Blocked(b) => for_each_position(self.tensor.dims(), |p| out.push(b.offset_of(p) as usize)),
-            Format::HostScalar => out.push(0),
-            Format::Sparse(s) => out.extend(0..s.nnz() as usize),
-            Format::Any | Format::Packed(_) => out.extend(0..self.bufs[0].len() * 8 / self.tensor.dtype.bits()),
+    fn offsets(&self) -> Vec<i64> {
+        let Some(blocking) = self.tensor.blocking() else { return (0..self.count() as i64).collect() };
+        let mut offsets = vec![blocking.offset];
+        for (d, (&size, first)) in self.tensor.dims().iter().zip(blocking.padded_offsets.iter()).enumerate() {
+            let terms: Vec<i64> = (0..size).map(|p| blocking.term(d, p + first)).collect();
+            let mut longer = Vec::with_capacity(offsets.len() * terms.len());
+            offsets.iter().for_each(|start| longer.extend(terms.iter().map(|term| start + term)));
+            offsets = longer;
         }
-        out
+        offsets
     }
 
     /// Writes the index array `buffer` of a sparse tensor.
     pub fn set_indices(&self, buffer: usize, indices: &[i64]) {
-        for (i, &v) in indices.iter().enumerate() {
-            store(&self.bufs[buffer], DataType::S32, i, v as u32 as u64);
-        }
+        let cells = Cells::new(DataType::S32, &self.bufs[buffer]);
+        (0..).zip(indices).for_each(|(i, &index)| cells.store(i, index as f64));
     }
 
     /// The bytes of buffer `buffer`.
@@ -117,35 +111,10 @@ impl HostTensor {
         let mut covered = vec![false; self.bufs[0].len()];
         let bits = self.tensor.dtype.bits();
         for off in self.offsets() {
-            let first = off * bits / 8;
+            let first = off as usize * bits / 8;
             covered[first..first + bits.div_ceil(8)].fill(true);
         }
         covered
-    }
-}
-
-fn get(buf: &[Cell<u8>], dtype: DataType, index: usize) -> u64 {
-    match dtype.bits() {
-        4 => u64::from(buf[index / 2].get() >> (index % 2 * 4) & 15),
-        bits => {
-            let n = bits / 8;
-            (0..n).rev().fold(0, |v, i| v << 8 | u64::from(buf[index * n + i].get()))
-        }
-    }
-}
-
-fn store(buf: &[Cell<u8>], dtype: DataType, index: usize, value: u64) {
-    match dtype.bits() {
-        4 => {
-            let (c, shift) = (&buf[index / 2], index % 2 * 4);
-            c.set(c.get() & !(15 << shift) | ((value as u8 & 15) << shift));
-        }
-        bits => {
-            let n = bits / 8;
-            for i in 0..n {
-                buf[index * n + i].set((value >> (8 * i)) as u8);
-            }
-        }
     }
 }
 

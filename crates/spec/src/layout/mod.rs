@@ -232,6 +232,20 @@ impl Blocking {
         off
     }
 
+    /// What padded position `p` of dimension `d` adds to an element offset: an offset is a sum of one term a dimension, since inner blocks
+    /// split one dimension each.
+    pub fn term(&self, d: usize, mut p: i64) -> i64 {
+        let (mut term, mut stride) = (0, 1);
+        for (e, size) in self.inner.iter().rev() {
+            if e == d {
+                term += p % size * stride;
+                p /= size;
+            }
+            stride *= size;
+        }
+        term + p * self.strides[d]
+    }
+
     /// True if there are no inner blocks.
     #[inline]
     pub fn is_plain(&self) -> bool {

@@ -1,8 +1,8 @@
 //! Two fused convolutions: the possible results of the first one that the depthwise one reads, and the change of its sums by them.
 
 use super::Bounds;
-use crate::host::{HostArgs, HostTensor, for_each_position};
-use oxidnn_reference::Factor;
+use crate::host::{HostArgs, HostTensor};
+use oxidnn_reference::{Factor, for_each_position};
 use oxidnn_spec::op::Conv;
 use oxidnn_spec::{Arg, Error, Op, Problem, Tensor};
 

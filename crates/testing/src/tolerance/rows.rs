@@ -1,7 +1,8 @@
 //! Which elements of an output come from one reduction, and how large the terms of their sums are.
 
 use super::{largest, values, volume};
-use crate::host::{HostArgs, for_each_position};
+use crate::host::HostArgs;
+use oxidnn_reference::for_each_position;
 use oxidnn_spec::op::{PoolAlg, ReductionAlg, ResamplingAlg, Rnn, Sdpa, SdpaScale};
 use oxidnn_spec::{Arg, Op, Problem, Tensor};
 

@@ -4,9 +4,9 @@
 use super::interval::Interval;
 use super::rows::{self, Rows};
 use super::{Bounds, Computed, FUNCTION, arithmetic, exact, flushed, fused, saturated, smallest, winograd};
-use crate::host::{HostArgs, for_each_position};
+use crate::host::HostArgs;
 use oxidnn_expr::{Num, binary, eltwise};
-use oxidnn_reference::{Epilogue, Factor, View};
+use oxidnn_reference::{Epilogue, Factor, View, for_each_position};
 use oxidnn_spec::op::{Binary, Eltwise};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, QuantMode};
 
@@ -24,12 +24,12 @@ pub(super) fn bounds(computed: &Computed<'_>, arg: Arg, sums: &[f64]) -> Result<
     let Computed { problem, inputs, outputs, first } = computed;
     let dynamic = arg == Arg::DST && problem.attr.scales.get(&arg).is_some_and(|q| q.mode != QuantMode::Static);
     // Dropout writes its mask, and scales that the library computes are among its results.
-    let args = if dynamic { with_scale(inputs, outputs) } else { (*inputs).clone() };
-    let tail = tail(&problem.attr, &args, arg)?;
+    let args = if dynamic { &with_scale(inputs, outputs) } else { *inputs };
+    let tail = tail(&problem.attr, args, arg)?;
     let dtype = tail.dst().dtype();
-    let mut starts = before(problem, arg, &args, sums)?;
+    let mut starts = before(problem, arg, args, sums)?;
     if let Some(first) = first {
-        for (start, spread) in starts.iter_mut().zip(fused::spread(problem, &args, *first)?) {
+        for (start, spread) in starts.iter_mut().zip(fused::spread(problem, args, *first)?) {
             *start = start.widened(0.0, spread);
         }
     }
