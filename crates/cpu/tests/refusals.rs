@@ -9,7 +9,7 @@ use oxidnn_cpu::kernels::lookup;
 use oxidnn_cpu::kernels::permute::{LANES, Masks, Permuter, Places as TilePlaces, Tiles, Vectors as TileVectors};
 use oxidnn_cpu::kernels::responses::{Call as ResponsesCall, Pass, Plane, Responses, Side as Rows, Spec as ResponsesSpec};
 use oxidnn_cpu::kernels::scratch::lend;
-use oxidnn_cpu::kernels::strip::{self, Channels, Line, Row, Side, Strip, Table, Tailed};
+use oxidnn_cpu::kernels::strip::{self, Channels, Line, Operand, Row, Strip, Table, Tailed};
 use oxidnn_cpu::kernels::tile::{Tail, TailArgs};
 use oxidnn_cpu::kernels::transpose::{Interleaved, Interleaver, Matrix, Places, Squares, Turned, no_factors};
 use oxidnn_cpu::kernels::winograd::{
@@ -92,7 +92,7 @@ fn table(channels: usize, other: usize, value: f32) -> Table {
 }
 
 /// A call of all rows.
-fn call<'a>(table: &'a Table, [source, result]: [Side<'a>; 2], other: Option<Side<'a>>, channels: usize) -> strip::Call<'a> {
+fn call<'a>(table: &'a Table, [source, result]: [Operand<'a>; 2], other: Option<Operand<'a>>, channels: usize) -> strip::Call<'a> {
     let (strips, tail) = (LEN / 2, (&TailArgs::NONE, 0));
     strip::Call { table, rows: 0..ROWS, source, result, other, strips, channels, shift: &[], tail, far: true }
 }
@@ -106,8 +106,8 @@ fn strips(isa: Isa) -> Vec<Entry> {
     let lens = [ROWS * COLUMNS * channels, 2 * channels, ROWS * LEN * channels, channels];
     let forward = entry("strips", &lens, move |memory| {
         let [source, weights, result, shift] = memory else { panic!("four pieces") };
-        let side = |buf| Side { buf, at: 0, column: channels * 4, strip: 2 * channels * 4, vector: lanes * 4, group: lanes * 4 };
-        let weights = Side { column: 0, strip: 0, group: 2 * lanes * 4, ..side(lend(weights)) };
+        let side = |buf| Operand { buf, at: 0, column: channels * 4, strip: 2 * channels * 4, vector: lanes * 4, group: lanes * 4 };
+        let weights = Operand { column: 0, strip: 0, group: 2 * lanes * 4, ..side(lend(weights)) };
         kernel.run(strip::Call { shift, ..call(&table, [side(lend(source)), side(lend(result))], Some(weights), channels) });
     });
     let part = Part { places: 2, repeated: true, taps: (0, 2) };
@@ -151,7 +151,7 @@ fn pools(isa: Isa) -> Vec<Entry> {
                 _ => vec![source, result],
             };
             entry(format!("pooling, {take:?}"), &lens, move |memory| {
-                let side = |buf| Side { buf, at: 0, column: channels * 4, strip: 2 * channels * 4, vector: lanes * 4, group: lanes * 4 };
+                let side = |buf| Operand { buf, at: 0, column: channels * 4, strip: 2 * channels * 4, vector: lanes * 4, group: lanes * 4 };
                 let mut sides = memory.iter_mut().map(|m| side(lend(m)));
                 let (source, result, places) = (sides.next().unwrap(), sides.next().unwrap(), sides.next());
                 kernel.run(call(&table, [source, result], places, channels));

@@ -153,7 +153,7 @@ struct Part {
 
 /// A tensor: its memory, the byte offset of the call, and strides in bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Side<'a> {
+pub struct Operand<'a> {
     /// The memory.
     pub buf: Buf<'a>,
     /// The first byte.
@@ -168,15 +168,15 @@ pub struct Side<'a> {
     pub group: usize,
 }
 
-impl Side<'_> {
+impl Operand<'_> {
     /// The same with groups of one vector, whose stride is that of vectors.
     pub fn of_vectors(self) -> Self {
-        Side { vector: self.group, ..self }
+        Operand { vector: self.group, ..self }
     }
 
-    /// The side as kernels take it, from an address on.
-    fn from(&self, at: *mut u8) -> strips::Side {
-        strips::Side { at, column: self.column, strip: self.strip, vector: self.vector, group: self.group }
+    /// The operand as kernels take it, from an address on.
+    fn from(&self, at: *mut u8) -> strips::Operand {
+        strips::Operand { at, column: self.column, strip: self.strip, vector: self.vector, group: self.group }
     }
 }
 
@@ -188,11 +188,11 @@ pub struct Call<'a> {
     /// The rows to compute.
     pub rows: Range<usize>,
     /// The source, from the first column that the first strip reads.
-    pub source: Side<'a>,
+    pub source: Operand<'a>,
     /// The result.
-    pub result: Side<'a>,
+    pub result: Operand<'a>,
     /// A third operand, if there is one: weights, of which only groups have a stride, or places of maxima.
-    pub other: Option<Side<'a>>,
+    pub other: Option<Operand<'a>>,
     /// Number of strips.
     pub strips: usize,
     /// Number of channels of the result; if groups have other numbers of channels in the source, channels are last in memory.
@@ -273,10 +273,10 @@ impl Strip {
         if let (Some(rest), true) = (&self.rest, behind > 0) {
             call.channels = if rest.window.masked { behind } else { behind.next_multiple_of(rest.lanes) };
             let again = call.channels - behind;
-            for side in [&mut call.source, &mut call.result].into_iter().chain(&mut call.other) {
+            for operand in [&mut call.source, &mut call.result].into_iter().chain(&mut call.other) {
                 // Single vectors after the last group follow each other.
-                side.at += groups * side.group - again * (side.vector / rest.lanes) - self.again;
-                side.group = side.vector;
+                operand.at += groups * operand.group - again * (operand.vector / rest.lanes) - self.again;
+                operand.group = operand.vector;
             }
             call.shift = call.shift.get(channels..).unwrap_or_default();
             call.tail.1 += channels - again;
@@ -322,58 +322,58 @@ impl Part {
 
     /// Whether the results of a call, of which `first` is the first, are aligned vectors and whole cache lines.
     fn fills_lines(&self, call: &Call<'_>, first: *mut u8) -> bool {
-        let (side, bytes) = (&call.result, self.lanes * self.tail.dst_size());
-        let places = first.addr() | call.table.places | side.column | side.strip | side.vector | side.group;
-        places.is_multiple_of(bytes) && (bytes == LINE || side.column == bytes || self.window.vectors.is_multiple_of(2))
+        let (operand, bytes) = (&call.result, self.lanes * self.tail.dst_size());
+        let places = first.addr() | call.table.places | operand.column | operand.strip | operand.vector | operand.group;
+        places.is_multiple_of(bytes) && (bytes == LINE || operand.column == bytes || self.window.vectors.is_multiple_of(2))
     }
 
     /// How far `columns` columns of every strip and group reach, from `farthest`, the farthest of a tensor's rows or lines.
-    fn reach(&self, call: &Call<'_>, side: &Side<'_>, (columns, size, farthest): (usize, usize, usize)) -> Option<usize> {
+    fn reach(&self, call: &Call<'_>, operand: &Operand<'_>, (columns, size, farthest): (usize, usize, usize)) -> Option<usize> {
         let (vectors, group) = (usize::from(self.window.vectors), self.group());
         let groups = call.channels.div_ceil(group);
         // The last vector may be partial.
         let last = call.channels - (groups - 1) * group - (vectors - 1) * self.lanes;
-        let loops = [(columns, side.column), (call.strips, side.strip), (vectors, side.vector), (groups, side.group)];
+        let loops = [(columns, operand.column), (call.strips, operand.strip), (vectors, operand.vector), (groups, operand.group)];
         reach(&loops, last * size)?.checked_add(farthest)
     }
 
     /// The reach in the source of a call, with `channels` channels and `span` columns.
     fn reach_source(&self, call: &Call<'_>, channels: usize, span: usize) -> Option<usize> {
-        let (side, size, [from, to]) = (&call.source, self.window.source.bytes(), self.channels);
+        let (operand, size, [from, to]) = (&call.source, self.window.source.bytes(), self.channels);
         if from == to {
-            return self.reach(call, side, (span, size, call.table.read[0]));
+            return self.reach(call, operand, (span, size, call.table.read[0]));
         }
-        assert!(side.group == self.lanes / to * from * size, "groups of {from} channels to {to} that lie apart");
-        reach(&[(span, side.column), (call.strips, side.strip)], channels * size)?.checked_add(call.table.read[0])
+        assert!(operand.group == self.lanes / to * from * size, "groups of {from} channels to {to} that lie apart");
+        reach(&[(span, operand.column), (call.strips, operand.strip)], channels * size)?.checked_add(call.table.read[0])
     }
 
     /// The third operand of a call, of whose lines `span` columns are read.
-    fn other(&self, call: &Call<'_>, groups: usize, span: Option<usize>) -> strips::Side {
-        let side = match (self.other, &call.other) {
-            (Other::None, _) => return strips::Side::NONE,
+    fn other(&self, call: &Call<'_>, groups: usize, span: Option<usize>) -> strips::Operand {
+        let operand = match (self.other, &call.other) {
+            (Other::None, _) => return strips::Operand::NONE,
             (_, None) => panic!("no operand beside source and result: {call:?}"),
-            (_, Some(side)) => side,
+            (_, Some(operand)) => operand,
         };
         let place = |elem: Elem, columns: usize, farthest: usize| {
-            self.check_contiguous(side, elem);
-            Written::from(side.buf).at("places", side.at, self.reach(call, side, (columns, elem.bytes(), farthest)))
+            self.check_contiguous(operand, elem);
+            Written::from(operand.buf).at("places", operand.at, self.reach(call, operand, (columns, elem.bytes(), farthest)))
         };
         let at = match self.other {
             // Lines read their weights even if all their taps are on padding.
             Other::Weights(elem, vectors) if !call.table.lines.is_empty() => {
-                let end = reach(&[(groups, side.group)], vectors * self.lanes * elem.bytes());
-                Read::from(side.buf).at("weights", side.at, end.and_then(|end| end.checked_add(call.table.read[1]))).cast_mut()
+                let end = reach(&[(groups, operand.group)], vectors * self.lanes * elem.bytes());
+                Read::from(operand.buf).at("weights", operand.at, end.and_then(|end| end.checked_add(call.table.read[1]))).cast_mut()
             }
             Other::Read(elem) => span.map_or(std::ptr::null_mut(), |span| place(elem, span, call.table.read[1])),
             Other::Written(elem) => place(elem, self.window.results.into(), call.table.written[1]),
             Other::None | Other::Weights(..) => std::ptr::null_mut(),
         };
-        side.from(at)
+        operand.from(at)
     }
 
     /// Whether the vectors of a group are contiguous.
-    fn check_contiguous(&self, side: &Side<'_>, elem: Elem) {
-        assert!(self.window.vectors == 1 || side.vector == self.lanes * elem.bytes(), "vectors that lie apart: {side:?}");
+    fn check_contiguous(&self, operand: &Operand<'_>, elem: Elem) {
+        assert!(self.window.vectors == 1 || operand.vector == self.lanes * elem.bytes(), "vectors that lie apart: {operand:?}");
     }
 
     /// The arguments of a call that is not empty.

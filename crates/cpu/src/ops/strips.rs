@@ -3,7 +3,7 @@
 
 use super::conv::geometry::{Line, Phase};
 use super::conv::window::{cut, spatial};
-use crate::kernels::strip::{self, Row, Side, Table, Tailed};
+use crate::kernels::strip::{self, Operand, Row, Table, Tailed};
 use crate::kernels::tile::Tail;
 use oxidnn_jit::kernels::strips::{Tap, Window, WindowKey};
 use oxidnn_runtime::{Buf, Skip};
@@ -84,9 +84,9 @@ impl Place {
     }
 
     /// The tensor in `buf` from a byte on, with columns `step` apart and strips `strip` columns apart, in groups of `vectors` vectors.
-    pub(crate) fn side<'b>(&self, buf: Buf<'b>, at: usize, (step, strip): (usize, usize), [lanes, vectors]: [usize; 2]) -> Side<'b> {
+    pub(crate) fn operand<'b>(&self, buf: Buf<'b>, at: usize, (step, strip): (usize, usize), [lanes, vectors]: [usize; 2]) -> Operand<'b> {
         let [_, _, column] = self.spatial;
-        Side { buf, at, column: step * column, strip: strip * column, vector: lanes * self.size, group: self.group(lanes * vectors) }
+        Operand { buf, at, column: step * column, strip: strip * column, vector: lanes * self.size, group: self.group(lanes * vectors) }
     }
 }
 

@@ -73,7 +73,7 @@ pub struct Row {
 /// An operand; distances in bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Side {
+pub struct Operand {
     /// The first column of the first strip, before the offsets of lines and rows.
     pub at: *mut u8,
     /// Distance of columns.
@@ -86,9 +86,9 @@ pub struct Side {
     pub group: usize,
 }
 
-impl Side {
+impl Operand {
     /// No operand.
-    pub const NONE: Side = Side { at: std::ptr::null_mut(), column: 0, strip: 0, vector: 0, group: 0 };
+    pub const NONE: Operand = Operand { at: std::ptr::null_mut(), column: 0, strip: 0, vector: 0, group: 0 };
 }
 
 /// Arguments of a kernel.
@@ -110,11 +110,11 @@ pub struct Args {
     /// Number of channels of the source; read where groups of channels have others than of the result.
     pub source_channels: usize,
     /// The source, from the first column that is read ([`Window::first`]).
-    pub source: Side,
+    pub source: Operand,
     /// The result.
-    pub result: Side,
+    pub result: Operand,
     /// [`Other`].
-    pub other: Side,
+    pub other: Operand,
     /// For every channel the f32 number subtracted from the source, whole vectors.
     pub shift: *const f32,
 }

@@ -155,6 +155,14 @@ fn of_all(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> 
     })
 }
 
+/// Whether products of copies to channels last are predicted to be faster than `row`, both on one thread.
+fn copies_are_sooner(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarget>) -> bool {
+    let alone = CpuTarget { threads: 1, ..*target };
+    let seconds = |plan: Result<Box<dyn Plan>, Skip>| plan.ok().and_then(|plan| plan.decision().seconds);
+    let copies = seconds(of_all(problem, &alone, &[tiles::plan]));
+    copies.zip(seconds(row(problem, &alone))).is_some_and(|(copies, here)| copies < here)
+}
+
 fn packed_portable(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match problem.op.prop() {
         Some(Prop::BackwardWeights) => weights::plan(problem, target),

@@ -445,11 +445,11 @@ impl Bound<'_> {
                 let (before, each) = (part.start - start, p.width.column(segment.each));
                 let read = |place: &Place, buf| {
                     let at = place.at(image, channel) + (segment.column + before * each) * place.spatial[2];
-                    place.side(buf, at, (1, each), sizes)
+                    place.operand(buf, at, (1, each), sizes)
                 };
                 let written = |place: &Place, buf| {
                     let at = place.at(image, channel) + part.start * segment.each * step * place.spatial[2];
-                    place.side(buf, at, (step, segment.each * step), sizes)
+                    place.operand(buf, at, (step, segment.each * step), sizes)
                 };
                 strip.run(Call {
                     table,

@@ -6,7 +6,7 @@ mod planes;
 mod window;
 
 use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Program, Sides, Windows};
-use crate::ops::{fallback, passes};
+use crate::ops::{fallback, passes, staged};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Pool, PoolAlg};
@@ -24,6 +24,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     }),
     Impl::new("direct:jit", jit::plan),
     Impl::new("passes:jit", passes::generated),
+    Impl::new("staged:jit", |p, t| staged::plan(p, t, &[jit::plan], &[&[]])),
     Impl::new("planes:portable", plan),
     fallback::ROW,
 ];

@@ -1,5 +1,5 @@
 use super::*;
-use crate::kernels::strips::{Line, Row, Side};
+use crate::kernels::strips::{Line, Operand, Row};
 use crate::testing::{ISAS, golden, run};
 
 fn three(results: u8, stride: u8) -> Depthwise {
@@ -39,7 +39,7 @@ fn compare(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usize) {
     let mut result = vec![-1.0f32; rows.len() * row];
     // Column 20 is where the first result stands.
     let first = (20 + window.first()) as usize * from;
-    let side = |at: *mut f32, column: usize, strip: usize, group: usize| Side { at: at.cast(), column, strip, vector: 0, group };
+    let operand = |at: *mut f32, column: usize, strip: usize, group: usize| Operand { at: at.cast(), column, strip, vector: 0, group };
     let args = Args {
         rows: rows.as_ptr(),
         count: rows.len(),
@@ -48,9 +48,9 @@ fn compare(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usize) {
         groups: vectors,
         channels,
         source_channels: from,
-        source: side(source[first..].as_ptr().cast_mut(), from * 4, results * stride * from * 4, lanes / to * group * 4),
-        result: side(result.as_mut_ptr(), channels * 4, results * channels * 4, lanes * 4),
-        other: side(weights.as_ptr().cast_mut(), 0, 0, 2 * line * 4),
+        source: operand(source[first..].as_ptr().cast_mut(), from * 4, results * stride * from * 4, lanes / to * group * 4),
+        result: operand(result.as_mut_ptr(), channels * 4, results * channels * 4, lanes * 4),
+        other: operand(weights.as_ptr().cast_mut(), 0, 0, 2 * line * 4),
         shift: shift.as_ptr(),
     };
     if !run(kernel.function(isa), &args) {

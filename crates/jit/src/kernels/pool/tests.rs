@@ -1,5 +1,5 @@
 use super::*;
-use crate::kernels::strips::{Line, Side, Tap};
+use crate::kernels::strips::{Line, Operand, Tap};
 use crate::testing::{ISAS, golden, run};
 
 const PIXELS: usize = 80;
@@ -75,9 +75,9 @@ impl Memory {
             })
             .collect();
         let first = (ORIGIN as usize).wrapping_add_signed(kernel.window.first() as isize) * channels;
-        let side = |at: *mut u8, columns: usize, size: usize| {
+        let operand = |at: *mut u8, columns: usize, size: usize| {
             let (column, strip) = (channels * size, columns * channels * size);
-            Side { at, column, strip, vector: isa.width().lanes() * size, group: group * size }
+            Operand { at, column, strip, vector: isa.width().lanes() * size, group: group * size }
         };
         let args = Args {
             rows: rows.as_ptr(),
@@ -87,11 +87,11 @@ impl Memory {
             groups: channels.div_ceil(group),
             channels,
             source_channels: channels,
-            source: side(self.source[first..].as_mut_ptr().cast(), columns, 4),
-            result: side(self.result.as_mut_ptr().cast(), results, 4),
+            source: operand(self.source[first..].as_mut_ptr().cast(), columns, 4),
+            result: operand(self.result.as_mut_ptr().cast(), results, 4),
             other: match kernel.take {
-                Take::Chosen(_) => side(self.read[first..].as_mut_ptr(), columns, 1),
-                _ => side(self.written.as_mut_ptr().cast(), results, 4),
+                Take::Chosen(_) => operand(self.read[first..].as_mut_ptr(), columns, 1),
+                _ => operand(self.written.as_mut_ptr().cast(), results, 4),
             },
             shift: std::ptr::null(),
         };

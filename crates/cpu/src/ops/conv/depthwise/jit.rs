@@ -321,20 +321,19 @@ impl Depthwise {
         passes::fills(attr, [pixels, channels], (jit, target))?;
         let row = (from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes());
         let [kd, kh, kw] = s.sizes.k.map(|k| k.max(1) as usize);
-        // Whether no two results read the same pixel.
-        let apart = s.direction == Direction::Gather && (0..3).all(|i| (s.sizes.k[i] - 1) * s.sizes.d[i] < s.sizes.s[i]);
-        let far = are_far([source, result], target);
+        let (far, apart) = (are_far([source, result], target), are_apart(s));
+        let met = if apart { 1 } else { kh };
         let fills_lines = result.dtype == DataType::F32 && jit.avx512 && tail.is_repeatable();
         let most = common([from_place.even(lanes), to_place.even(lanes)], lanes);
         let order = (s.result_channel, together);
         if !is_placed(weights, lanes, group, order) {
             return Err(Skip::Layout(format!("of the weights: not {}", weights_tag(weights.dims().len(), lanes, group, order))));
         }
-        let shifted = match attr.zero_points.get(&Arg::WEIGHTS) {
-            None => false,
-            Some(q) if q.mask == 0 && are_runs(weights, lanes * group[0]) => true,
-            Some(_) => return Err(Skip::Attr("zero points of the weights that differ by channel, or gaps between their taps".into())),
-        };
+        let shifted = attr.zero_points.get(&Arg::WEIGHTS);
+        if shifted.is_some_and(|q| q.mask != 0 || !are_runs(weights, lanes * group[0])) {
+            return Err(Skip::Attr("zero points of the weights that differ by channel, or gaps between their taps".into()));
+        }
+        let shifted = shifted.is_some();
         // Strips come to lines of the cache out of the order of memory, and so must fill them; even a slow last cache collects them faster.
         let streaming = far && fills_lines && source.bytes().saturating_add(result.bytes()) > target.caches.l3 / 2;
         let elems = match dots {
@@ -359,26 +358,14 @@ impl Depthwise {
         // lines at large strides. A call then computes a few results of a row, over as many channels as stay in L2 with the rows of their
         // window, and reads contiguously.
         let chunk = match most {
-            usize::MAX if far => {
-                let window = window_bytes(if apart { 1 } else { kh }, row);
-                cut(channels, (target.caches.l2 / 4 * 3 / window).max(1) * lanes, lanes).0
-            }
+            usize::MAX if far => cut(channels, (target.caches.l2 / 4 * 3 / window_bytes(met, row)).max(1) * lanes, lanes).0,
             usize::MAX => {
                 let (vectors, blocks) = (channels.div_ceil(lanes), ((to[0] * to[1]).max(1) as usize).div_ceil(rows));
                 Tasks { vectors, blocks, images: s.sizes.mb as usize, work, workers: target.threads }.vectors_each() * lanes
             }
             block => block,
         };
-        // Results of a call, and rows of one whose source rows and results stay in L2.
-        let pixel = chunk * from_place.size;
-        let columns = match (far, apart) {
-            (false, _) => usize::MAX,
-            (true, false) => target.caches.l2 / 16 / ((kh + 1) * pixel),
-            (true, true) => (target.caches.l2 / 2 / (kd * kh * s.sizes.s[2] as usize * pixel)).max(1),
-        };
-        let new = if s.direction == Direction::Gather { height.stride.max(1) as usize } else { 1 };
-        let near = new * from[2].max(1) as usize * pixel + to[2].max(1) as usize * chunk * to_place.size;
-        let together = if far { 1 } else { (target.caches.l2 / 2 / near.max(1)).clamp(1, rows) };
+        let [columns, together] = calls(s, [&from_place, &to_place], (chunk, rows), target);
         let segments = segments(&width, &kernel, if apart { columns } else { usize::MAX }, (jit, &tail));
         let taps = if shifted { [kh * kw, kw, 1].map(|n| n * group[0] * lanes * 4) } else { weights_bytes(weights) };
         let strides = [from_place.spatial, taps, to_place.spatial];
@@ -438,6 +425,27 @@ fn element(tensor: &Tensor) -> Result<Elem, Skip> {
 fn are_far(tensors: [&Tensor; 2], target: &CpuTarget) -> bool {
     tensors.iter().all(|t| is_plain(t))
         && tensors.iter().fold(0, |n: usize, t| n.saturating_add(t.bytes())) > Core::host().near(&target.caches)
+}
+
+/// Whether no two results read the same pixel.
+fn are_apart(s: &Setup<'_>) -> bool {
+    s.direction == Direction::Gather && (0..3).all(|i| (s.sizes.k[i] - 1) * s.sizes.d[i] < s.sizes.s[i])
+}
+
+/// Results of a row in a call, if pixels come from afar, and rows of a call, whose source rows and results stay in L2: for `chunk` channels and tasks of
+/// `rows` rows.
+fn calls(s: &Setup<'_>, [from, to]: [&Place; 2], (chunk, rows): (usize, usize), target: &CpuTarget) -> [usize; 2] {
+    let ([kd, kh, _], l2) = (s.sizes.k.map(|k| k.max(1) as usize), target.caches.l2);
+    let [pixel, result] = [from, to].map(|place| chunk * place.size);
+    let [stride_h, stride_w] = [1, 2].map(|i| if s.direction == Direction::Gather { s.sizes.s[i].max(1) as usize } else { 1 });
+    match (are_far([s.source.1, s.result.1], target), are_apart(s)) {
+        (false, _) => {
+            let [from, to] = [s.source.1, s.result.1].map(|t| sizes_of(t)[2].max(1) as usize);
+            [usize::MAX, (l2 / 2 / (stride_h * from * pixel + to * result)).clamp(1, rows)]
+        }
+        (true, false) => [l2 / 16 / ((kh + 1) * pixel), 1],
+        (true, true) => [(l2 / 2 / (kd * kh * stride_w * pixel)).max(1), 1],
+    }
 }
 
 /// Bytes of the source rows of a window, and of the row that comes next; a window of one row reuses none.

@@ -7,7 +7,7 @@ use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::{Before, Chain};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
-use crate::kernels::strip::{Call, Side, Strip, Table};
+use crate::kernels::strip::{Call, Operand, Strip, Table};
 use crate::kernels::tile::TailArgs;
 use crate::ops::strips::Segment;
 use crate::row::Generated;
@@ -58,13 +58,13 @@ impl Generated for Depthwise {
 
 impl Depthwise {
     /// The weights as kernels read them: in place, or their copy.
-    fn weights<'a>(&self, view: &View<'a>, copy: Buf<'a>) -> Side<'a> {
-        let side = |buf, at, vector| Side { buf, at, column: 0, strip: 0, vector, group: vector };
+    fn weights<'a>(&self, view: &View<'a>, copy: Buf<'a>) -> Operand<'a> {
+        let operand = |buf, at, vector| Operand { buf, at, column: 0, strip: 0, vector, group: vector };
         if self.shifted {
-            return side(copy, 0, self.panel() * 4);
+            return operand(copy, 0, self.panel() * 4);
         }
         let (size, blocking) = (view.dtype().bits() / 8, view.blocking());
-        side(view.buf(), blocking.offset as usize * size, blocking.strides[0] as usize * size)
+        operand(view.buf(), blocking.offset as usize * size, blocking.strides[0] as usize * size)
     }
 
     /// Elements of the weights of a vector of channels.
@@ -86,7 +86,7 @@ struct Bound<'a> {
     strips: &'a [Vec<Strip>],
     from: Buf<'a>,
     to: Buf<'a>,
-    weights: Side<'a>,
+    weights: Operand<'a>,
     shift: &'a [f32],
     tail: TailArgs<'a>,
 }
@@ -127,17 +127,17 @@ impl Bound<'_> {
         let (p, line, lanes) = (self.plan, &self.plan.width.line, self.plan.lanes);
         let (step, stride) = (line.step as usize, line.stride as usize);
         let at = task.result + segment.first * step * p.result.spatial[2];
-        let result = p.result.side(self.to, at, (step, segment.each * step), [lanes, 1]).of_vectors();
+        let result = p.result.operand(self.to, at, (step, segment.each * step), [lanes, 1]).of_vectors();
         let first = task.source + segment.column * p.source.spatial[2];
-        let source = p.source.side(self.from, first, (1, segment.each * stride), [lanes / p.group[1] * p.group[0], 1]).of_vectors();
-        let weights = Side { at: self.weights.at + task.first / lanes * self.weights.group, ..self.weights };
+        let source = p.source.operand(self.from, first, (1, segment.each * stride), [lanes / p.group[1] * p.group[0], 1]).of_vectors();
+        let weights = Operand { at: self.weights.at + task.first / lanes * self.weights.group, ..self.weights };
         let each = (p.columns / segment.each).clamp(1, segment.strips.max(1));
         for first in (0..segment.strips).step_by(each) {
             strip.run(Call {
                 table,
                 rows: task.rows.clone(),
-                source: Side { at: source.at + first * source.strip, ..source },
-                result: Side { at: result.at + first * result.strip, ..result },
+                source: Operand { at: source.at + first * source.strip, ..source },
+                result: Operand { at: result.at + first * result.strip, ..result },
                 other: Some(weights),
                 strips: each.min(segment.strips - first),
                 channels: task.channels,
