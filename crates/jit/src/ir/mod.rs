@@ -60,7 +60,7 @@ pub struct ConstId(u32);
 
 impl Addr {
     /// The place so many bytes further on.
-    fn behind(self, bytes: i32) -> Addr {
+    pub(crate) fn behind(self, bytes: i32) -> Addr {
         match self {
             Addr::At { base, index, disp } => Addr::At { base, index, disp: disp + bytes },
             constant @ Addr::Const(_) => constant,
