@@ -129,7 +129,7 @@ impl Brgemm {
             let tile = |band: &Band| {
                 let (masked, partial) = (band.last < lanes, (k % shape.product.depth()) as u8);
                 let spec = Spec::new(shape.product, rows, band.columns.div_ceil(lanes));
-                Tile::get(isa, &Spec { line: Line::Apart, a_step: Stride::Fixed(4), partial, start, masked, ..spec })
+                Tile::get(isa, &Spec { line: Line::Strided, a_step: Stride::Fixed(4), partial, start, masked, ..spec })
             };
             bands.iter().map(tile).collect()
         };

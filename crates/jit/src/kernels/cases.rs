@@ -102,7 +102,7 @@ impl Case {
             Line::Packed(vectors) => {
                 (self.dot.columns(self.isa), usize::from(vectors) * self.isa.width().bytes() * self.size() * product.together() / 4)
             }
-            Line::Apart => (self.shown(), self.shown() * 4 + 20),
+            Line::Strided => (self.shown(), self.shown() * 4 + 20),
         };
         let mut bytes = Vec::new();
         for first in (0..self.depth()).step_by(product.together()) {

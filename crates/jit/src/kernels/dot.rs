@@ -142,7 +142,7 @@ pub enum Line {
     /// So many vectors, at least those of the tile; columns after a mask are there and any number.
     Packed(u8),
     /// [`Args::b_row`] bytes; columns after a mask are not touched. For f16 that is the distance of single depths.
-    Apart,
+    Strided,
 }
 
 /// The key of a kernel: everything that its code depends on.
@@ -197,7 +197,7 @@ pub struct Args {
     pub sums_row: usize,
     /// Distance of the steps of `A` in bytes, where it is not [`Stride::Fixed`].
     pub a_step: usize,
-    /// Distance of the lines of `B` in bytes, where they are [`Line::Apart`].
+    /// Distance of the lines of `B` in bytes, where they are [`Line::Strided`].
     pub b_row: usize,
     /// Columns of the last vector, where it is masked.
     pub last: usize,
@@ -237,7 +237,7 @@ pub const HEAD: usize = 5;
 
 /// A tile that is being made.
 #[derive(Clone, Copy, Debug)]
-pub struct Spot {
+pub struct TileAt {
     /// Pointer to the arguments: an [`Args`], which may be the first field of a larger block.
     pub args: Int,
     /// Columns of the panels that are done for the tile.
@@ -253,14 +253,14 @@ enum Words {
     Rows { words: Int, shift: Int },
 }
 
-impl Spot {
-    fn of_strip(args: Int, column: Int, (words, before): (Int, Int)) -> Spot {
-        Spot { args, column, words: Words::Strip { words, before } }
+impl TileAt {
+    fn of_strip(args: Int, column: Int, (words, before): (Int, Int)) -> TileAt {
+        TileAt { args, column, words: Words::Strip { words, before } }
     }
 
     /// A tile that does not come from a strip: the words of its rows are at `words`, its place as many bytes after them as `shift` says.
-    pub fn of_rows(args: Int, column: Int, (words, shift): (Int, Int)) -> Spot {
-        Spot { args, column, words: Words::Rows { words, shift } }
+    pub fn of_rows(args: Int, column: Int, (words, shift): (Int, Int)) -> TileAt {
+        TileAt { args, column, words: Words::Rows { words, shift } }
     }
 
     fn word(&self, i: usize) -> Addr {
@@ -304,7 +304,7 @@ impl Spot {
 #[derive(Debug)]
 pub struct Sums<'s> {
     /// The tile.
-    pub at: Spot,
+    pub at: TileAt,
     /// The sums, row by row.
     pub values: &'s [Val],
     /// How many belong to a row.
@@ -374,7 +374,7 @@ impl Dot {
 
     /// Writes the kernel: `begin` writes code before the sums of every tile; `finish` writes the epilogue, stores included, while the sums
     /// are in registers.
-    pub fn write_around(&self, f: &mut Function, begin: impl FnOnce(&mut Function, Spot), finish: impl FnOnce(&mut Function, &Sums<'_>)) {
+    pub fn write_around(&self, f: &mut Function, begin: impl FnOnce(&mut Function, TileAt), finish: impl FnOnce(&mut Function, &Sums<'_>)) {
         write::write(self, f, begin, finish);
     }
 

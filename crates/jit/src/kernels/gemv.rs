@@ -4,11 +4,11 @@
 //! come from memory, decoded in registers (see [`super::unpack`]). `A` is permuted beforehand to the order of the decoded elements, which
 //! costs little since it is small. There is a kernel for each order in which weights can be contiguous:
 //!
-//! - [`Walk::Panel`]: panels of columns, a word of every column after the other. Lanes are columns, words of `A` are broadcast to them, and
+//! - [`Layout::Panel`]: panels of columns, a word of every column after the other. Lanes are columns, words of `A` are broadcast to them, and
 //!   the sums of a panel stay in registers. Scales and zero points of groups along K are applied to the sums of each group.
-//! - [`Walk::Lines`]: rows of weights. Lanes are columns (of a part), the sums of a few hundred columns stay in L1, and several rows are
+//! - [`Layout::Rows`]: rows of weights. Lanes are columns (of a part), the sums of a few hundred columns stay in L1, and several rows are
 //!   taken at a time, so that each sum is loaded and stored once for all of them. Each group is a call of its own.
-//! - [`Walk::Columns`]: columns of weights. Lanes run along K, `A` is read in vectors, and the lanes of each column's sums are added up in the end. The
+//! - [`Layout::Columns`]: columns of weights. Lanes run along K, `A` is read in vectors, and the lanes of each column's sums are added up in the end. The
 //!   sums of a group times its scale are added to totals; several groups may share a vector.
 //!
 //! Sums are f32 and are many enough at a time that the latency of multiply-adds hides behind memory's.
@@ -36,14 +36,14 @@ pub struct Gemv {
     pub decode: Decode,
     /// Rows of `A`, 1 to [`MAX_ROWS`].
     pub rows: u8,
-    /// The way through the weights.
-    pub walk: Walk,
+    /// The layout of the weights.
+    pub layout: Layout,
 }
 
-/// The way through the weights.
+/// The layout of the weights, whose order in memory is the order of the loops.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Walk {
-    /// Through a panel: lines of a word of each column.
+pub enum Layout {
+    /// A panel: lines of a word of each column.
     ///
     /// `A` has for every line and part one word of each row. Sums are added to `C`, whose rows are [`Args::c_row`] apart.
     Panel {
@@ -54,17 +54,17 @@ pub enum Walk {
         /// Quantisation of groups of lines.
         groups: Option<Groups>,
     },
-    /// Through rows, [`Args::b_row`] apart.
+    /// Rows, [`Args::b_row`] apart.
     ///
     /// `A` has for every row of weights a word for each row. Sums are added to `C`: for every vector of a row of weights and each of its
     /// parts a vector for each row. A vector has [`Decode::in_lane`] elements a lane, each of which makes a part.
-    Lines {
+    Rows {
         /// Rows of weights that are taken at a time.
         lines: u8,
         /// True when a vector of [`Args::last`] words follows the whole ones.
         masked: bool,
     },
-    /// Through columns, [`Args::b_row`] apart.
+    /// Columns, [`Args::b_row`] apart.
     ///
     /// `A` has for every vector of a column and each of its parts a vector for each row, zeros after the last number. Of weights of one part it has rows,
     /// [`Args::a_row`] apart, of as many words as a column. `C` gets for every column the sum of each row; the vector that ends with the last of them is
@@ -101,7 +101,7 @@ pub struct Groups {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Args {
-    /// `A`, see [`Walk`].
+    /// `A`, see [`Layout`].
     pub a: *const u8,
     /// First word of weights.
     pub b: *const u8,
@@ -149,33 +149,33 @@ impl Key for Gemv {
     fn name(&self, isa: Isa) -> String {
         let lanes = isa.width().lanes();
         let pairs = if self.decode.pairs { ".pairs" } else { "" };
-        let walk = match self.walk {
-            Walk::Panel { line, vectors, groups } => {
+        let layout = match self.layout {
+            Layout::Panel { line, vectors, groups } => {
                 let part = if line == vectors { String::new() } else { format!("of{}", usize::from(line) * lanes) };
                 let quantised = |prefix: &str, elem: Option<Elem>| elem.map_or(String::new(), |e| format!(".{prefix}-{}", e.name()));
                 let groups = groups.map_or(String::new(), |g| quantised("scale", g.scale) + &quantised("zero", g.zero));
                 format!("panel.{}x{}{part}{groups}", self.rows, usize::from(vectors) * lanes)
             }
-            Walk::Lines { lines, masked } => format!("lines.{}x{lines}{}", self.rows, if masked { ".masked" } else { "" }),
-            Walk::Columns { columns, masked, scales } => {
+            Layout::Rows { lines, masked } => format!("lines.{}x{lines}{}", self.rows, if masked { ".masked" } else { "" }),
+            Layout::Columns { columns, masked, scales } => {
                 let scales = scales.map_or(String::new(), |s| format!(".scale{}-{}", s.in_vector, s.elem.name()));
                 format!("columns.{}x{columns}{}{scales}", self.rows, if masked { ".masked" } else { "" })
             }
         };
-        format!("gemv.{}{pairs}.{walk}.{}", self.decode.stored.name(), isa.name())
+        format!("gemv.{}{pairs}.{layout}.{}", self.decode.stored.name(), isa.name())
     }
 
     fn write(&self, f: &mut Function) {
         let args = f.arguments();
         let decoder = Decoder::new(f, self.decode);
         let writer = Writer { rows: usize::from(self.rows), decode: self.decode, decoder, width: f.isa().width(), args };
-        match self.walk {
-            Walk::Panel { line, vectors, groups } => {
+        match self.layout {
+            Layout::Panel { line, vectors, groups } => {
                 let panel = Panel { w: &writer, line: usize::from(line), vectors: usize::from(vectors), unroll: self.unroll() };
                 panel.write(f, groups);
             }
-            Walk::Lines { lines, masked } => Lines { w: &writer, lines: usize::from(lines) }.write(f, masked),
-            Walk::Columns { columns, masked, scales } => Columns { w: &writer, columns: usize::from(columns) }.write(f, masked, scales),
+            Layout::Rows { lines, masked } => Lines { w: &writer, lines: usize::from(lines) }.write(f, masked),
+            Layout::Columns { columns, masked, scales } => Columns { w: &writer, columns: usize::from(columns) }.write(f, masked, scales),
         }
     }
 }

@@ -9,7 +9,7 @@
 //! of 16 bits, which uses five of these bits, gives the pair of elements `p` and `p + 4` (entries `i` and `i + 16` are equal, so the fifth
 //! bit needs no mask). So a word of eight elements costs 4 lookups and 3 shifts.
 
-use crate::ir::{Binary, Compare, Elem, Function, Int, Unary, Val};
+use crate::ir::{Addr, Binary, Compare, Elem, Function, Int, Pred, Unary, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -350,9 +350,7 @@ impl Key for Unpack {
                         None => number(f, n),
                         Some(upper) => {
                             let numbers = self.places(n).map(|part| number(f, part));
-                            let [low, high] = if scaled { numbers.map(|x| rounded(f, x)) } else { numbers };
-                            let (low, high) = (f.unary(Unary::ShrI32(16), low), f.binary(Binary::And, high, upper));
-                            f.binary(Binary::Or, low, high)
+                            pair(f, numbers, (upper, scaled))
                         }
                     };
                     f.store(to.at(((n * line + v) * width.bytes()) as i32), word);
@@ -362,6 +360,13 @@ impl Key for Unpack {
             f.add(to, (self.lines() * line * width.bytes()) as i32);
         });
     }
+}
+
+/// Two f32 of every lane as bf16, rounded if they are not exact; `upper` are the upper halves of lanes.
+fn pair(f: &mut Function, numbers: [Val; 2], (upper, rounds): (Val, bool)) -> Val {
+    let [low, high] = if rounds { numbers.map(|x| rounded(f, x)) } else { numbers };
+    let (low, high) = (f.unary(Unary::ShrI32(16), low), f.binary(Binary::And, high, upper));
+    f.binary(Binary::Or, low, high)
 }
 
 /// f32 whose upper halves are the nearest bf16; NaN stays NaN.
@@ -390,5 +395,137 @@ impl Unpack {
             (true, 4) => [n, n + 4],
             (true, _) => [2 * n, 2 * n + 1],
         }
+    }
+}
+
+/// A kernel that decodes rows of weights to lines of a panel. This is its key.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct UnpackRows {
+    /// The type, of 8 or 4 bits.
+    pub stored: Stored,
+    /// Two rows to a line of bf16 pairs, as [`Unpack::pairs`]; else a row to a line of f32.
+    pub pairs: bool,
+    /// Vectors in a line.
+    pub line: u8,
+    /// Whether zero points are subtracted, and scales multiply.
+    pub scaled: bool,
+}
+
+/// Arguments of [`UnpackRows`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct RowArgs {
+    /// The panel's first element of the first row; of every row a line's elements are read.
+    pub from: *const u8,
+    /// Bytes from a row to the next.
+    pub row: usize,
+    /// The lines.
+    pub to: *mut f32,
+    /// Their number.
+    pub lines: usize,
+    /// Zero points and scales of the panel's columns, where there are any.
+    pub zero: *const f32,
+    /// As said.
+    pub scale: *const f32,
+}
+
+impl Key for UnpackRows {
+    type Args = RowArgs;
+
+    /// The name in dumps and profiles, such as `unpack.rows.s4.pairs.64.scaled.avx512_bf16`.
+    fn name(&self, isa: Isa) -> String {
+        let [pairs, scaled] = [(self.pairs, ".pairs"), (self.scaled, ".scaled")].map(|(is, name)| if is { name } else { "" });
+        format!("unpack.rows.{}{pairs}.{}{scaled}.{}", self.stored.name(), usize::from(self.line) * isa.width().lanes(), isa.name())
+    }
+
+    fn write(&self, f: &mut Function) {
+        let (args, width, line) = (f.arguments(), f.isa().width(), usize::from(self.line));
+        let mut arg = |offset: usize| f.load_int(args.at(offset as i32));
+        let (from, row, to) = (arg(offset_of!(RowArgs, from)), arg(offset_of!(RowArgs, row)), arg(offset_of!(RowArgs, to)));
+        let (lines, zero, scale) = (arg(offset_of!(RowArgs, lines)), arg(offset_of!(RowArgs, zero)), arg(offset_of!(RowArgs, scale)));
+        let vector = |v: usize| (v * width.bytes()) as i32;
+        let mut columns =
+            |of: Int| -> Vec<Val> { if self.scaled { (0..line).map(|v| f.load(width, of.at(vector(v)))).collect() } else { vec![] } };
+        let (zeros, scales) = (columns(zero), columns(scale));
+        let nibbles = (self.stored.bits() == 4).then(|| Nibbles::new(f, self.stored));
+        let upper = self.pairs.then(|| f.splat_i32(width, 0xffff_0000_u32 as i32));
+        f.repeat(lines, |f| {
+            let next = f.address(from.indexed(row, 1, 0));
+            for v in 0..line {
+                let number = |f: &mut Function, from: Int| {
+                    let at = from.at((v * width.lanes() * self.stored.bits() / 8) as i32);
+                    let x = match (&nibbles, self.stored.elem()) {
+                        (Some(nibbles), _) => nibbles.load(f, at),
+                        (None, elem) => f.load_as(elem.unwrap_or(Elem::F32), at, None),
+                    };
+                    let (Some(zero), Some(scale)) = (zeros.get(v), scales.get(v)) else { return x };
+                    let x = f.binary(Binary::SubF32, x, *zero);
+                    f.binary(Binary::MulF32, x, *scale)
+                };
+                let word = match upper {
+                    None => number(f, from),
+                    Some(upper) => {
+                        let numbers = [from, next].map(|from| number(f, from));
+                        pair(f, numbers, (upper, self.scaled))
+                    }
+                };
+                f.store(to.at(vector(v)), word);
+            }
+            f.set(from, next);
+            if self.pairs {
+                f.add(from, row);
+            }
+            f.add(to, vector(line));
+        });
+    }
+}
+
+/// Loads 4-bit elements that follow each other, eight in a word: a multiplication shifts every lane's element to the highest bits.
+struct Nibbles {
+    stored: Stored,
+    factors: Val,
+    /// Elements by code, where there is a permutation of as many entries as the vector has lanes; of floats, or with the sign cut off.
+    table: Option<Val>,
+    /// The lanes of the first word, where a vector has two.
+    first: Option<Pred>,
+}
+
+impl Nibbles {
+    fn new(f: &mut Function, stored: Stored) -> Nibbles {
+        let width = f.isa().width();
+        let mut load = |bytes: Vec<u8>| {
+            let at = f.constant(&bytes);
+            f.load(width, at)
+        };
+        let factors = load((0..width.lanes()).flat_map(|lane| (1_u32 << (28 - 4 * (lane % 8))).to_le_bytes()).collect());
+        let table = stored.is_f4().then(|| load(stored.codes().take(width.lanes()).flat_map(f32::to_le_bytes).collect()));
+        let first = (width.lanes() > 8).then(|| {
+            let eight = f.int(8);
+            f.first_lanes(eight)
+        });
+        Nibbles { stored, factors, table, first }
+    }
+
+    fn load(&self, f: &mut Function, at: Addr) -> Val {
+        let width = f.isa().width();
+        let mut words = f.splat(width, at);
+        if let Some(first) = self.first {
+            let second = f.splat(width, at.behind(4));
+            words = f.select(first, words, second);
+        }
+        let high = f.binary(Binary::MulI32, words, self.factors);
+        if self.stored == Stored::S4 {
+            let number = f.unary(Unary::SarI32(28), high);
+            return f.unary(Unary::F32FromI32, number);
+        }
+        let code = f.unary(Unary::ShrI32(28), high);
+        let Some(table) = self.table else { return f.unary(Unary::F32FromI32, code) };
+        let element = f.binary(Binary::Lookup32, code, table);
+        if f.isa().avx512 {
+            return element;
+        }
+        let sign = f.unary(Unary::ShrI32(31), high);
+        let sign = f.unary(Unary::ShlI32(31), sign);
+        f.binary(Binary::Or, element, sign)
     }
 }

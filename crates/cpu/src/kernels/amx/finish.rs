@@ -11,7 +11,7 @@ use crate::kernels::code;
 use crate::kernels::tile::tail::Kind;
 use crate::kernels::tile::{self, Call as TailCall, Places, Tail};
 use oxidnn_jit::ir::{Accumulate, Binary, Compare, Int, Pred, TileProduct, Val};
-use oxidnn_jit::kernels::dot::{Spot, Sums};
+use oxidnn_jit::kernels::dot::{Sums, TileAt};
 use oxidnn_jit::kernels::tiles::{self, Interleaved, LINES, ROWS, Tiles};
 use oxidnn_jit::{Entry, Function, Isa, Key};
 use oxidnn_runtime::Buf;
@@ -163,7 +163,7 @@ impl<'k> Waiting<'k> {
             f.accumulate(Accumulate::FmaF32, watch, sum, zero);
             f.store(at, watch);
         }
-        let at = Spot::of_rows(self.args, self.column, (self.rows, self.shift));
+        let at = TileAt::of_rows(self.args, self.column, (self.rows, self.shift));
         self.key.tail.write(f, &Sums { at, values: &values, vectors, last: self.last }, kind);
         f.add(self.rows, (rows * size_of::<usize>()) as i32);
         f.add(self.sums, (rows * vectors * width.bytes()) as i32);
@@ -197,7 +197,7 @@ impl Interleaved for Pipe<'_> {
         let (rows, times) = (field(f, self.state, offset_of!(State, now)), field(f, self.args, offset_of!(Args, count)));
         f.shr(times, ROWS_AT_ONCE.trailing_zeros() as u8);
         f.repeat(times, |f| {
-            self.key.tail.ask(f, Spot::of_rows(self.args, self.column, (rows, self.shift)), (ROWS_AT_ONCE, block.vectors));
+            self.key.tail.ask(f, TileAt::of_rows(self.args, self.column, (rows, self.shift)), (ROWS_AT_ONCE, block.vectors));
             f.add(rows, (ROWS_AT_ONCE * size_of::<usize>()) as i32);
         });
     }

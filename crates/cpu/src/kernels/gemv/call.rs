@@ -3,11 +3,14 @@
 use crate::kernels::code;
 use crate::kernels::extent::{Read, Written};
 use oxidnn_jit::ir::Elem;
-use oxidnn_jit::kernels::gemv::{Args, Gemv, Scales, Walk};
-use oxidnn_jit::kernels::unpack::{self, Unpack};
+use oxidnn_jit::kernels::gemv::{Args, Gemv, Layout, Scales};
+use oxidnn_jit::kernels::unpack::{self, RowArgs, Unpack, UnpackRows};
 use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::{DataType, Error};
+
+/// Most columns of a panel that is unpacked from rows.
+pub(super) const MAX_COLUMNS: usize = 64;
 
 #[cfg(test)]
 mod tests;
@@ -39,7 +42,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// The operands of a call; see [`Walk`] for their layout.
+/// The operands of a call; see [`Layout`] for their layout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct On<'a> {
     /// Words of `A`, and words from row to row if `A` is stored by rows.
@@ -81,7 +84,7 @@ impl Ready {
     pub(super) fn run(&self, on: &On<'_>, c: &mut [f32], c_row: usize) {
         let reach = self.reach(on, c_row);
         let column = |of: Option<Column>, bytes: usize| of.map_or(std::ptr::null(), |c| Read::from(c.buf).at("column", 0, Some(bytes)));
-        let unroll = if matches!(self.gemv.walk, Walk::Panel { .. }) { self.gemv.unroll() } else { 1 };
+        let unroll = if matches!(self.gemv.layout, Layout::Panel { .. }) { self.gemv.unroll() } else { 1 };
         let args = Args {
             a: Read::from(on.a).at("A", 0, reach.a.checked_mul(4)),
             b: Read::from(on.b).at("B", 0, Some(reach.b)),
@@ -105,14 +108,14 @@ impl Ready {
 
     /// How far a call reaches: elements of `a`, `c` and the sums, bytes of the other operands.
     fn reach(&self, on: &On<'_>, c_row: usize) -> Reach {
-        let Gemv { decode, rows, walk } = self.gemv;
+        let Gemv { decode, rows, layout } = self.gemv;
         let (rows, vector) = (usize::from(rows), self.lanes * 4);
         let groups = on.groups.max(1);
         // Tensor sizes are checked, so these products can overflow only in a wrong plan, which is then refused.
         let far = |first: usize, count: usize, each: usize| count.saturating_sub(1).saturating_mul(each).saturating_add(first);
         let columns = |masked: bool| on.count * vector + if masked { on.last.min(self.lanes) * 4 } else { 0 };
-        match walk {
-            Walk::Panel { line, vectors, groups: quantised } => {
+        match layout {
+            Layout::Panel { line, vectors, groups: quantised } => {
                 let lines = groups.saturating_mul(on.count);
                 let columns = usize::from(vectors) * self.lanes;
                 let quantised = quantised.map(|q| (q.scale, q.zero)).unwrap_or_default();
@@ -134,7 +137,7 @@ impl Ready {
                     a_sums: if quantised.1.is_some() { groups * rows } else { 0 },
                 }
             }
-            Walk::Lines { lines, masked } => {
+            Layout::Rows { lines, masked } => {
                 let taken = on.groups.saturating_mul(usize::from(lines));
                 let row = columns(masked) / 4 * decode.in_lane() * decode.stored.bits() / 8;
                 Reach {
@@ -144,7 +147,7 @@ impl Ready {
                     ..Reach::default()
                 }
             }
-            Walk::Columns { columns: taken, masked, scales } => {
+            Layout::Columns { columns: taken, masked, scales } => {
                 let results = usize::from(taken) * rows;
                 let taken = on.groups.saturating_mul(usize::from(taken));
                 let vectors = on.count.saturating_mul(on.parts.max(1)) + usize::from(masked);
@@ -214,6 +217,56 @@ impl Unpacker {
         let (from, to) = (Read::from(from).at("lines", 0, words), Written::from(to).at("numbers", 0, numbers).cast());
         let args = unpack::Args { from, to, lines, scale, zero };
         // SAFETY: the kernel reads this many lines and a vector of columns, and writes the elements that were checked.
+        unsafe { self.entry.call(&args) }
+    }
+}
+
+/// A kernel that unpacks rows, ready to run.
+#[derive(Clone, Debug)]
+pub(super) struct RowUnpacker {
+    spec: UnpackRows,
+    columns: usize,
+    entry: Entry<RowArgs>,
+}
+
+/// Rows of weights: a panel's part of the first one begins at a byte offset.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WeightRows<'a> {
+    pub(super) buf: Buf<'a>,
+    pub(super) start: usize,
+    /// Bytes from a row to the next.
+    pub(super) distance: usize,
+}
+
+impl RowUnpacker {
+    /// The kernel, generated if it does not exist yet.
+    ///
+    /// # Errors
+    /// As for [`code::get`].
+    pub(super) fn get(isa: Isa, spec: UnpackRows) -> Result<RowUnpacker, Error> {
+        Ok(RowUnpacker { spec, columns: usize::from(spec.line) * isa.width().lanes(), entry: code::get(isa, &spec)? })
+    }
+
+    /// Bytes that are read where `depth` rows are unpacked; `None` on overflow.
+    pub(super) fn reach(&self, rows: &WeightRows<'_>, depth: usize) -> Option<usize> {
+        rows.distance.checked_mul(depth.checked_sub(1)?)?.checked_add(self.columns * self.spec.stored.bits() / 8)
+    }
+
+    /// Unpacks `depth` rows, an even number for pairs, with zero points and scales by column.
+    ///
+    /// # Panics
+    /// If an operand is too short.
+    pub(super) fn run(&self, rows: WeightRows<'_>, depth: usize, factors: &[[f32; MAX_COLUMNS]; 2], to: &mut [f32]) {
+        let lines = if self.spec.pairs { depth / 2 } else { depth };
+        if lines == 0 {
+            return;
+        }
+        let columns = self.columns * size_of::<f32>();
+        let numbers = lines.checked_mul(columns);
+        let from = Read::from(rows.buf).at("rows", rows.start, self.reach(&rows, depth));
+        let [zero, scale] = [0, 1].map(|i| Read::from(&factors[i][..]).at("column", 0, Some(columns)).cast());
+        let args = RowArgs { from, row: rows.distance, to: Written::from(to).at("numbers", 0, numbers).cast(), lines, zero, scale };
+        // SAFETY: the kernel reads these rows and a vector of columns, and writes the elements that were checked.
         unsafe { self.entry.call(&args) }
     }
 }

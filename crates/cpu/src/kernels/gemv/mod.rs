@@ -4,13 +4,13 @@
 //! is rearranged once for all tasks to suit that, and sums go through scratch to the epilogue that all products share. Tasks are runs of
 //! columns, and slices of K if columns are few; the sums of slices are added in order.
 
+mod by_layout;
 mod call;
 mod cut;
 mod plain;
 mod shared;
 mod source;
 mod unpacked;
-mod walk;
 mod weights;
 
 use super::access::Axis;
@@ -20,19 +20,19 @@ use super::epilogue::Epilogue;
 use super::scratch::{Part, Scratch, booked, for_workers};
 use crate::decision::How;
 use crate::hardware::Core;
+use by_layout::{RawSums, WeightBlock};
 use call::{Column, On, Ready};
 use cut::Cut;
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 pub use oxidnn_jit::kernels::gemv::MAX_ROWS;
-use oxidnn_jit::kernels::gemv::{self, Groups, Scales, Walk};
+use oxidnn_jit::kernels::gemv::{self, Groups, Layout, Scales};
 use oxidnn_jit::kernels::unpack::Decode;
 use oxidnn_runtime::{Buf, Executor, Inline, Skip};
 use oxidnn_spec::{DataType, Dims, Error, Tensor};
 use shared::Finished;
 use source::Order;
 pub use unpacked::{ReadyUnpacked, Unpacked};
-use walk::{RawSums, WeightBlock};
 use weights::Lie;
 pub use weights::Weights;
 
@@ -255,7 +255,7 @@ impl Product {
     pub fn how(&self) -> How {
         let Request { isa, weights, rows, .. } = self.request;
         let (lanes, depth) = (isa.width().lanes(), 1 + usize::from(self.decode.pairs));
-        How::new("a walk along the weights where they lie, decoded in registers", Core::host().rate(lanes, depth), self.request.workers)
+        How::new("weights streamed in place, decoded in registers", Core::host().rate(lanes, depth), self.request.workers)
             .registers(format!("sums of {rows} rows"), rows * self.vectors.max(1) * lanes * 4)
             .block(format!("{rows} rows of the other operand, which all weights meet"), rows * weights.k * 4 / depth)
     }
@@ -320,24 +320,24 @@ impl Product {
     pub fn build(&self) -> Result<ReadyProduct, Error> {
         let Request { isa, weights, rows, grouped, .. } = self.request;
         let (lanes, in_word) = (self.lanes(), self.decode.stored.in_word());
-        let get = |walk: Walk| Ready::get(isa, gemv::Gemv { decode: self.decode, rows: rows as u8, walk });
+        let get = |layout: Layout| Ready::get(isa, gemv::Gemv { decode: self.decode, rows: rows as u8, layout });
         let (main, single) = match weights.lie {
             Lie::Panels { columns, .. } => {
                 let groups = grouped.map(|g| Groups { scale: g.scale.map(Factor::elem), zero: g.zero.map(Factor::elem) });
-                (get(Walk::Panel { line: (columns / lanes) as u8, vectors: self.vectors as u8, groups })?, None)
+                (get(Layout::Panel { line: (columns / lanes) as u8, vectors: self.vectors as u8, groups })?, None)
             }
             Lie::Rows { .. } => {
                 let (lines, masked) = (gemv::Gemv::lines(isa), !(weights.n / self.decode.in_lane()).is_multiple_of(lanes));
                 let whole = grouped.map_or(weights.k, |g| g.size).is_multiple_of(lines) && weights.k.is_multiple_of(lines);
-                let single = (!whole).then(|| get(Walk::Lines { lines: 1, masked })).transpose()?;
-                (get(Walk::Lines { lines: lines as u8, masked })?, single)
+                let single = (!whole).then(|| get(Layout::Rows { lines: 1, masked })).transpose()?;
+                (get(Layout::Rows { lines: lines as u8, masked })?, single)
             }
             Lie::Columns { .. } => {
                 let (columns, masked) = (self.cut.taken, !(weights.k / in_word).is_multiple_of(lanes));
                 let scale = |g: Grouped| g.scale.map(|s| Scales { elem: s.elem(), in_vector: (lanes * in_word / g.size).max(1) as u8 });
-                let walk = |columns: usize| Walk::Columns { columns: columns as u8, masked, scales: grouped.and_then(scale) };
-                let single = (!weights.n.is_multiple_of(columns)).then(|| get(walk(1))).transpose()?;
-                (get(walk(columns))?, single)
+                let layout = |columns: usize| Layout::Columns { columns: columns as u8, masked, scales: grouped.and_then(scale) };
+                let single = (!weights.n.is_multiple_of(columns)).then(|| get(layout(1))).transpose()?;
+                (get(layout(columns))?, single)
             }
         };
         Ok(ReadyProduct { product: self.clone(), set: Set { main, single } })

@@ -1,23 +1,24 @@
 //! Panels of plain weights of 8 or 4 bits: rows or columns in the caller's memory, unpacked block by block to L2.
 //!
-//! A block of [`K_BLOCK`] by a panel's columns is read into L1, decoded to f32, scaled if weights are quantised by groups of K, and then
-//! becomes lines of a panel: in f32, or in bf16 pairs, which represent all 8-bit integers and to which scaled values are rounded. Weights
-//! stored by columns are transposed on the way.
+//! A block of [`K_BLOCK`] by a panel's columns is decoded, scaled if weights are quantised by groups of K, and becomes lines of a panel: in
+//! f32, or in bf16 pairs, which represent all 8-bit integers and to which scaled values are rounded. Generated code does that to rows;
+//! columns are read into L1, decoded there, and transposed.
 
-use super::call::Column;
+use super::call::{Column, MAX_COLUMNS, RowUnpacker, WeightRows};
 use super::weights::{Lie, Weights};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::nest::Packed;
+use crate::kernels::scratch::lend;
 use crate::kernels::tile::pack::{self, Form};
 use oxidnn_expr::convert;
-use oxidnn_jit::kernels::unpack::Stored;
+use oxidnn_jit::Isa;
+use oxidnn_jit::kernels::unpack::{Stored, UnpackRows};
 use oxidnn_runtime::Buf;
-use oxidnn_spec::DataType;
+use oxidnn_spec::{DataType, Error};
 use std::ops::Range;
 
-/// Elements of K in a block, and most columns of a panel.
+/// Elements of K in a block.
 const K_BLOCK: usize = 64;
-const MAX_COLUMNS: usize = 64;
 /// Elements of a block.
 const BLOCK_ELEMENTS: usize = K_BLOCK * MAX_COLUMNS;
 
@@ -33,22 +34,34 @@ pub(super) struct Plain {
     pub(super) group: usize,
 }
 
+/// The packing of plain weights.
+#[derive(Debug)]
+pub(super) struct PlainPacker {
+    plain: Plain,
+    /// The kernel for rows.
+    rows: Option<RowUnpacker>,
+}
+
 /// Scales and zero points of the groups, for weights `(w - zero) * scale`.
 pub(super) type Factors<'a> = [Option<Column<'a>>; 2];
 
-/// A block of weights.
-struct Block {
+/// A block of weights within one group.
+struct Block<'f> {
     depth: Range<usize>,
     columns: Range<usize>,
+    /// Zero points and scales by column, and whether there are any.
+    factors: &'f [[f32; MAX_COLUMNS]; 2],
+    scaled: bool,
 }
 
-/// The weights, and their scales and zero points.
+/// The weights' memory.
+#[derive(Clone, Copy)]
 struct From<'f> {
     simd: Simd,
     b: Buf<'f>,
-    /// Byte offset of the matrix.
+    /// Byte offset of the matrix, and bytes from a row or column to the next.
     start: usize,
-    factors: &'f Factors<'f>,
+    distance: usize,
 }
 
 /// Buffers in L1.
@@ -73,65 +86,94 @@ impl Plain {
         if self.pairs { Form { size: 2, together: 2, width: self.width } } else { Form { size: 4, together: 1, width: self.width } }
     }
 
+    /// The packing, with zero points and scales if `scaled`.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] when code cannot be generated.
+    pub(super) fn build(self, isa: Isa, scaled: bool) -> Result<PlainPacker, Error> {
+        let line = (self.width / isa.width().lanes()) as u8;
+        let spec = UnpackRows { stored: self.weights.stored, pairs: self.pairs, line, scaled };
+        let rows = matches!(self.weights.lie, Lie::Rows { .. }).then(|| RowUnpacker::get(isa, spec)).transpose()?;
+        Ok(PlainPacker { plain: self, rows })
+    }
+}
+
+impl PlainPacker {
     /// Writes panels one after the other.
     pub(super) fn panels(&self, simd: Simd, b: Buf, factors: &Factors<'_>, panels: Packed, to: &mut [f32]) {
-        let Packed { at: start, depth, columns } = panels;
-        let each = self.form().panel(depth.len()) / 4;
+        let (Packed { at: start, depth, columns }, Plain { weights, width, group, .. }) = (panels, self.plain);
+        let form = self.plain.form();
+        let each = form.panel(depth.len()) / 4;
         let mut buffers = Buffers { raw: [0; BLOCK_ELEMENTS], numbers: [0.0; BLOCK_ELEMENTS], pairs: [0.0; BLOCK_ELEMENTS / 2] };
-        for (first, to) in columns.clone().step_by(self.width).zip(to.chunks_exact_mut(each.max(1))) {
-            let columns = first..columns.end.min(first + self.width);
+        for (first, to) in columns.clone().step_by(width).zip(to.chunks_exact_mut(each.max(1))) {
+            let columns = first..columns.end.min(first + width);
             let mut at = depth.start;
             while at < depth.end {
-                let end = depth.end.min(at + K_BLOCK).min((at / self.group + 1).saturating_mul(self.group));
-                let lines = &mut to[(at - depth.start) / self.form().together * self.width..];
-                let from = From { simd, b, start, factors };
-                self.block(&from, Block { depth: at..end, columns: columns.clone() }, &mut buffers, lines);
+                let end = depth.end.min(at + K_BLOCK).min((at / group + 1).saturating_mul(group));
+                let lines = &mut to[(at - depth.start) / form.together * width..];
+                let mut factor = [[0.0; MAX_COLUMNS], [1.0; MAX_COLUMNS]];
+                for (of, line) in factors.iter().rev().zip(&mut factor) {
+                    if let Some(of) = of {
+                        of.buf.part(at / group * of.row, of.row).read(first, &mut line[..columns.len()]);
+                    }
+                }
+                let scaled = factors.iter().any(Option::is_some);
+                let block = Block { depth: at..end, columns: columns.clone(), factors: &factor, scaled };
+                match (weights.lie, &self.rows) {
+                    (Lie::Columns { distance }, _) => self.plain.columns(&From { simd, b, start, distance }, block, &mut buffers, lines),
+                    (Lie::Rows { distance } | Lie::Panels { distance, .. }, Some(code)) => {
+                        self.plain.rows(&From { simd, b, start, distance }, code, block, &mut buffers.numbers, lines);
+                    }
+                    (_, None) => panic!("rows without a kernel"),
+                }
                 at = end;
             }
         }
     }
+}
 
-    /// Writes the lines of a block, which is within one group.
-    fn block(&self, from: &From<'_>, block: Block, buffers: &mut Buffers, to: &mut [f32]) {
-        let (Block { depth, columns }, Buffers { raw, numbers, pairs }) = (block, buffers);
-        let (simd, stored, [scale, zero]) = (from.simd, self.weights.stored, from.factors);
-        let bits = stored.bits();
-        // Contiguous runs of elements: columns of the block, or rows of it; they are `pitch` elements apart after reading.
-        let (runs, first, distance, len, pitch) = match self.weights.lie {
-            Lie::Columns { distance } => (columns.clone(), depth.start, distance, depth.len(), K_BLOCK),
-            Lie::Rows { distance } | Lie::Panels { distance, .. } => (depth.clone(), columns.start, distance, columns.len(), self.width),
-        };
-        let raw = &mut raw[..runs.len() * pitch * bits / 8];
-        let start = from.start + runs.start * distance + first * bits / 8;
-        Runs { b: from.b, start, distance, len: len * bits / 8 }.read(raw, pitch * bits / 8);
-        let mut factor = [[0.0; MAX_COLUMNS], [1.0; MAX_COLUMNS]];
-        for (of, line) in [zero, scale].into_iter().zip(&mut factor) {
-            if let Some(of) = of {
-                of.buf.part(depth.start / self.group * of.row, of.row).read(columns.start, &mut line[..columns.len()]);
-            }
+impl Plain {
+    /// Writes the lines of a block of rows.
+    fn rows(&self, from: &From<'_>, code: &RowUnpacker, block: Block<'_>, spare: &mut [f32], to: &mut [f32]) {
+        let (Block { depth, columns, factors, .. }, From { b, distance, .. }) = (block, *from);
+        let bits = self.weights.stored.bits();
+        let start = from.start + depth.start * distance + columns.start * bits / 8;
+        let rows = WeightRows { buf: b, start, distance };
+        let padded = depth.len().next_multiple_of(self.form().together);
+        let end = code.reach(&rows, depth.len()).and_then(|reach| reach.checked_add(start));
+        if padded == depth.len() && end.is_some_and(|end| end <= b.len()) {
+            return code.run(rows, padded, factors, to);
         }
-        let scaled = (scale.is_some() || zero.is_some()).then_some(&factor);
-        let by_column = matches!(self.weights.lie, Lie::Columns { .. });
-        let count = runs.len() * pitch;
-        // Rows become lines directly, columns are transposed.
+        // The last rows, behind which there may be no memory, or no row for a pair.
+        let pitch = self.width * bits / 8;
+        let raw = &mut bytemuck::cast_slice_mut::<f32, u8>(spare)[..padded * pitch];
+        raw.fill(0);
+        Runs { b, start, distance, len: columns.len() * bits / 8 }.read(&mut raw[..depth.len() * pitch], pitch);
+        code.run(WeightRows { buf: lend(spare), start: 0, distance: pitch }, padded, factors, to);
+    }
+
+    /// Writes the lines of a block of columns.
+    fn columns(&self, from: &From<'_>, block: Block<'_>, buffers: &mut Buffers, to: &mut [f32]) {
+        let (Block { depth, columns, factors, scaled }, Buffers { raw, numbers, pairs }) = (block, buffers);
+        let (From { simd, b, distance, .. }, stored, count) = (*from, self.weights.stored, columns.len() * K_BLOCK);
+        let bits = stored.bits();
+        let raw = &mut raw[..count * bits / 8];
+        let start = from.start + columns.start * distance + depth.start * bits / 8;
+        Runs { b, start, distance, len: depth.len() * bits / 8 }.read(raw, K_BLOCK * bits / 8);
         let (numbers, pairs) = (&mut numbers[..count], &mut pairs[..count / 2]);
         // Integers become pairs directly, all else by way of f32.
-        let whole = scaled.is_none() && stored.is_integral();
-        match (by_column, self.pairs, whole) {
-            (false, false, _) => return simd.run(Decode { stored, raw, scaled, by_column, pitch, to: &mut to[..count] }),
-            (false, true, true) => return simd.run(Pairs { stored, raw, pitch: Some(pitch), to }),
-            (true, true, true) => simd.run(Pairs { stored, raw, pitch: None, to: &mut *pairs }),
-            _ => simd.run(Decode { stored, raw, scaled, by_column, pitch, to: &mut *numbers }),
-        }
-        match (by_column, self.pairs, whole) {
-            (false, ..) => return simd.run(Rounded { numbers, pitch: Some(pitch), to }),
-            (true, true, false) => simd.run(Rounded { numbers, pitch: None, to: &mut *pairs }),
-            _ => {}
+        if self.pairs && !scaled && stored.is_integral() {
+            simd.run(Pairs { stored, raw, to: &mut *pairs });
+        } else {
+            simd.run(Decode { stored, raw, scaled: scaled.then_some(factors), to: &mut *numbers });
+            if self.pairs {
+                simd.run(Rounded { numbers, to: &mut *pairs });
+            }
         }
         let (form, size) = (self.form(), self.form().size);
         let bytes = bytemuck::cast_slice(if self.pairs { pairs } else { numbers });
-        let from = pack::Plain { bytes, depth: size, column: pitch * size };
-        pack::panels(simd, &from, 0..len, 0..columns.len(), form, &mut to[..form.panel(len) / 4]);
+        let from = pack::Plain { bytes, depth: size, column: K_BLOCK * size };
+        pack::panels(simd, &from, 0..depth.len(), 0..columns.len(), form, &mut to[..form.panel(depth.len()) / 4]);
     }
 }
 
@@ -173,13 +215,11 @@ impl Runs<'_> {
     }
 }
 
-/// Decodes runs of elements, `pitch` apart, and scales them by run or by position in the run.
+/// Decodes runs of [`K_BLOCK`] elements, and scales them run by run.
 struct Decode<'d> {
     stored: Stored,
     raw: &'d [u8],
     scaled: Option<&'d [[f32; MAX_COLUMNS]; 2]>,
-    by_column: bool,
-    pitch: usize,
     to: &'d mut [f32],
 }
 
@@ -188,7 +228,7 @@ impl Body for Decode<'_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        let Decode { stored, raw, scaled, by_column, pitch, to } = self;
+        let Decode { stored, raw, scaled, to } = self;
         match stored {
             Stored::S8 => to.iter_mut().zip(raw).for_each(|(x, b)| *x = f32::from(b.cast_signed())),
             Stored::U8 => to.iter_mut().zip(raw).for_each(|(x, b)| *x = f32::from(*b)),
@@ -202,13 +242,8 @@ impl Body for Decode<'_> {
             Stored::F32 | Stored::Bf16 | Stored::F16 => unreachable!("weights of more than 8 bits are not unpacked"),
         }
         let Some([zeros, scales]) = scaled else { return };
-        for (i, run) in to.chunks_exact_mut(pitch).enumerate() {
-            if by_column {
-                let (zero, scale) = (zeros[i], scales[i]);
-                run.iter_mut().for_each(|x| *x = (*x - zero) * scale);
-            } else {
-                run.iter_mut().zip(zeros.iter().zip(scales)).for_each(|(x, (zero, scale))| *x = (*x - zero) * scale);
-            }
+        for (run, (zero, scale)) in to.as_chunks_mut::<K_BLOCK>().0.iter_mut().zip(zeros.iter().zip(scales)) {
+            run.iter_mut().for_each(|x| *x = (*x - zero) * scale);
         }
     }
 }
@@ -222,11 +257,10 @@ fn words(raw: &[u8], to: &mut [f32], element: impl Fn(u32, u32) -> i32) {
     }
 }
 
-/// Decodes runs of elements to bf16 pairs: of neighbouring runs, an odd last one with zeros; or of neighbours within a run.
+/// Decodes integers to bf16 pairs of neighbours.
 struct Pairs<'p> {
     stored: Stored,
     raw: &'p [u8],
-    pitch: Option<usize>,
     to: &'p mut [f32],
 }
 
@@ -235,25 +269,20 @@ impl Body for Pairs<'_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        let Pairs { stored, raw, pitch, to } = self;
+        let Pairs { stored, raw, to } = self;
         let (low, high) = (|b: u8| i32::from((b << 4).cast_signed() >> 4), |b: u8| i32::from(b.cast_signed() >> 4));
-        match (stored, pitch) {
-            (Stored::S8, Some(pitch)) => byte_rows(raw, pitch, to, |b| i32::from(b.cast_signed())),
-            (Stored::U8, Some(pitch)) => byte_rows(raw, pitch, to, i32::from),
-            (Stored::S4, Some(pitch)) => word_rows(raw, pitch, to, |word, i| (word << (28 - 4 * i)).cast_signed() >> 28),
-            (_, Some(pitch)) => word_rows(raw, pitch, to, |word, i| (word << (28 - 4 * i) >> 28).cast_signed()),
-            (Stored::S8, None) => neighbours(raw, to, |[low, high]: [u8; 2]| [low, high].map(|b| i32::from(b.cast_signed()))),
-            (Stored::U8, None) => neighbours(raw, to, |[low, high]: [u8; 2]| [low, high].map(i32::from)),
-            (Stored::S4, None) => neighbours(raw, to, |[b]: [u8; 1]| [low(b), high(b)]),
-            (_, None) => neighbours(raw, to, |[b]: [u8; 1]| [i32::from(b & 15), i32::from(b >> 4)]),
+        match stored {
+            Stored::S8 => neighbours(raw, to, |[low, high]: [u8; 2]| [low, high].map(|b| i32::from(b.cast_signed()))),
+            Stored::U8 => neighbours(raw, to, |[low, high]: [u8; 2]| [low, high].map(i32::from)),
+            Stored::S4 => neighbours(raw, to, |[b]: [u8; 1]| [low(b), high(b)]),
+            _ => neighbours(raw, to, |[b]: [u8; 1]| [i32::from(b & 15), i32::from(b >> 4)]),
         }
     }
 }
 
-/// Rounds runs of f32 to bf16 pairs, in the arrangement of [`Pairs`].
+/// Rounds f32 to bf16 pairs of neighbours.
 struct Rounded<'r> {
     numbers: &'r [f32],
-    pitch: Option<usize>,
     to: &'r mut [f32],
 }
 
@@ -262,19 +291,8 @@ impl Body for Rounded<'_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        let Rounded { numbers, pitch, to } = self;
-        let word = |low: f32, high: f32| f32::from_bits(convert::bf16_pair(low, high));
-        let Some(pitch) = pitch else {
-            return to.iter_mut().zip(numbers.as_chunks::<2>().0).for_each(|(to, [low, high])| *to = word(*low, *high));
-        };
-        for (to, runs) in to.chunks_exact_mut(pitch).zip(numbers.chunks(2 * pitch)) {
-            let (low, high) = runs.split_at(pitch);
-            if high.is_empty() {
-                to.iter_mut().zip(low).for_each(|(to, low)| *to = word(*low, 0.0));
-            } else {
-                to.iter_mut().zip(low.iter().zip(high)).for_each(|(to, (low, high))| *to = word(*low, *high));
-            }
-        }
+        let pairs = self.to.iter_mut().zip(self.numbers.as_chunks::<2>().0);
+        pairs.for_each(|(to, [low, high])| *to = f32::from_bits(convert::bf16_pair(*low, *high)));
     }
 }
 
@@ -288,37 +306,4 @@ fn pair([low, high]: [i32; 2]) -> f32 {
 #[inline(always)]
 fn neighbours<const N: usize>(raw: &[u8], to: &mut [f32], numbers: impl Fn([u8; N]) -> [i32; 2]) {
     to.iter_mut().zip(raw.as_chunks::<N>().0).for_each(|(word, bytes)| *word = pair(numbers(*bytes)));
-}
-
-/// Pairs of rows of bytes.
-#[inline(always)]
-fn byte_rows(raw: &[u8], pitch: usize, to: &mut [f32], number: impl Fn(u8) -> i32) {
-    for (to, rows) in to.chunks_exact_mut(pitch).zip(raw.chunks(2 * pitch)) {
-        let (low, high) = rows.split_at(pitch);
-        if high.is_empty() {
-            to.iter_mut().zip(low).for_each(|(word, low)| *word = pair([number(*low), 0]));
-        } else {
-            to.iter_mut().zip(low.iter().zip(high)).for_each(|(word, (low, high))| *word = pair([number(*low), number(*high)]));
-        }
-    }
-}
-
-/// Pairs of rows of words of eight elements.
-#[inline(always)]
-fn word_rows(raw: &[u8], pitch: usize, to: &mut [f32], element: impl Fn(u32, u32) -> i32) {
-    for (to, rows) in to.chunks_exact_mut(pitch).zip(raw.chunks(pitch)) {
-        let (low, high) = rows.split_at(pitch / 2);
-        let lines = to.as_chunks_mut::<8>().0.iter_mut().zip(low.as_chunks::<4>().0);
-        if high.is_empty() {
-            lines.for_each(|(to, low)| {
-                let low = u32::from_le_bytes(*low);
-                *to = std::array::from_fn(|i| pair([element(low, i as u32), 0]));
-            });
-        } else {
-            lines.zip(high.as_chunks::<4>().0).for_each(|((to, low), high)| {
-                let [low, high] = [low, high].map(|word| u32::from_le_bytes(*word));
-                *to = std::array::from_fn(|i| pair([element(low, i as u32), element(high, i as u32)]));
-            });
-        }
-    }
 }

@@ -5,7 +5,7 @@
 //! are scaled. Sums start with the terms of zero points that have no groups, so that all that follows can run in registers.
 
 use super::call::{Column, Unpacker};
-use super::plain::Plain;
+use super::plain::{Plain, PlainPacker};
 use super::shared::Finished;
 use super::weights::Lie;
 use super::{Factor, Grouped, MAX_ROWS, Operands, Request};
@@ -67,7 +67,7 @@ enum Packer {
     /// Generated code, for panels.
     Panels(PanelUnpacker),
     /// For rows or columns.
-    Plain(Plain),
+    Plain(PlainPacker),
 }
 
 /// The code that unpacks panels, and their stride in bytes.
@@ -210,7 +210,10 @@ impl Unpacked {
                 let code = Unpacker::get(self.request.isa, self.unpack_spec(columns))?;
                 Packer::Panels(PanelUnpacker { code, distance })
             }
-            From::Plain(plain) => Packer::Plain(plain),
+            From::Plain(plain) => {
+                let scaled = self.request.grouped.is_some_and(|g| g.scale.is_some() || g.zero.is_some());
+                Packer::Plain(plain.build(self.request.isa, scaled)?)
+            }
         };
         Ok(ReadyUnpacked { product: self.clone(), packer, gemm: self.gemm.build()? })
     }

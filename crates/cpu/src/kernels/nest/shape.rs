@@ -212,7 +212,7 @@ impl Part {
 impl Shape {
     /// The layout of `B`'s lines for microkernels.
     pub(super) fn line(&self, isa: Isa) -> Line {
-        if self.right == Right::InPlace { Line::Apart } else { Line::Packed((self.panel / isa.width().lanes()) as u8) }
+        if self.right == Right::InPlace { Line::Strided } else { Line::Packed((self.panel / isa.width().lanes()) as u8) }
     }
 
     /// Whether panels are packed by the nest.

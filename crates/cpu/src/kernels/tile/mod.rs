@@ -208,7 +208,7 @@ pub struct Call<'a> {
     pub sums_row: usize,
     /// Bytes from one step of `A` to the next, unless that is [`Stride::Fixed`].
     pub a_step: usize,
-    /// Bytes from one line of `B` to the next, if they are [`Line::Apart`].
+    /// Bytes from one line of `B` to the next, if they are [`Line::Strided`].
     pub b_row: usize,
     /// Columns of the last vector, if it is masked.
     pub last: usize,
@@ -450,11 +450,11 @@ impl Tile {
                 let half = if together < 4 && self.spec.partial == 0 { line / 2 } else { 0 };
                 line.checked_mul(before)?.checked_add(half)?.checked_add(columns)
             }
-            Line::Apart if together < 4 => {
+            Line::Strided if together < 4 => {
                 let lines = call.steps.checked_mul(2)?.checked_add(usize::from(self.spec.partial))?;
                 call.b_row.checked_mul(lines - 1)?.checked_add(columns * together)
             }
-            Line::Apart => call.b_row.checked_mul(before)?.checked_add(columns * together),
+            Line::Strided => call.b_row.checked_mul(before)?.checked_add(columns * together),
         }
     }
 }

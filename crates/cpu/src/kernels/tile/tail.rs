@@ -17,7 +17,7 @@ use crate::kernels::code::elem;
 use crate::kernels::epilogue;
 use oxidnn_jit::Function;
 use oxidnn_jit::ir::Elem;
-use oxidnn_jit::kernels::dot::{Spot, Sums};
+use oxidnn_jit::kernels::dot::{Sums, TileAt};
 use oxidnn_jit::kernels::strips::Strip;
 use oxidnn_runtime::{Buf, Skip};
 use oxidnn_spec::op::BinaryAlg;
@@ -379,7 +379,7 @@ impl Tail {
     }
 
     /// Prefetches the lines of the destination before they are written, for `tile` rows and vectors.
-    pub(in crate::kernels) fn ask(&self, f: &mut Function, at: Spot, tile: (usize, usize)) {
+    pub(in crate::kernels) fn ask(&self, f: &mut Function, at: TileAt, tile: (usize, usize)) {
         write::ask(self, f, at, tile);
     }
 

@@ -241,7 +241,7 @@ impl Columns {
     fn spec(&self, rows: usize, pixels: usize) -> Spec {
         let lanes = self.isa.width().lanes();
         Spec {
-            line: Line::Apart,
+            line: Line::Strided,
             a_step: Stride::Across,
             start: if self.biased { Start::Load } else { Start::Zero },
             tail: Some(Arc::new(self.tail.clone())),

@@ -65,7 +65,7 @@ pub(super) fn plan_few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
         return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
     }
     if on_amx(op, target).is_some() {
-        return Err(Skip::Shape("rows for tiles of AMX, or for a walk along the weights"));
+        return Err(Skip::Shape("rows for tiles of AMX, or for gemv"));
     }
     let planned = plan(problem, target)?;
     if gemv::is_faster_in_tiles(planned.problem(), target) == Some(true) { Ok(planned) } else { Err(Skip::Shape("so few rows")) }

@@ -466,7 +466,7 @@ impl Forward {
         let bias = lines(z.bias_gates).fill(ctx.executor(), view.as_ref(), bias);
         let taken = |[shifts, factors, bits]: [Result<Part<'s>, Error>; 3]| -> Result<quantised::Lines<'s>, Error> {
             let (shifts, factors, seven_bits) = (shifts?.into_slice(), factors?.into_slice(), bits?.into_slice());
-            Ok(quantised::Lines { simd, shifts, factors, seven_bits, ones })
+            Ok(quantised::Lines { simd, shifts, factors, seven_bits, ones, steps: z.time })
         };
         let (mut first, mut second) = (taken(whole)?, taken(projected)?);
         if let Some((quantised, code)) = self.quantised.as_ref().zip(code.quantised.as_ref()) {

@@ -54,6 +54,8 @@ pub(super) struct Lines<'l> {
     /// 1 where a panel has seven bits, 0 where not, -1 where that is not known.
     pub(super) seven_bits: &'l mut [f32],
     pub(super) ones: Buf<'l>,
+    /// Steps that use them.
+    pub(super) steps: usize,
 }
 
 impl Quantised {
@@ -98,23 +100,16 @@ impl Quantised {
     /// Computes the lines of gates.
     pub(super) fn gates(&self, code: &Code, z: &Sizes, [layer, iter]: [Matrix<'_>; 2], to: &mut Lines<'_>) {
         let of = [(&code.layer, layer), (&code.iter, iter)];
-        self.fill((layer.0.panels, z.gates, z.dhc), z.time, &of, &self.factors, to);
+        self.fill((layer.0.panels, z.gates, z.dhc), &of, &self.factors, to);
     }
 
     /// Computes the lines of projected states.
     pub(super) fn projected(&self, code: &Code, z: &Sizes, projection: Matrix<'_>, to: &mut Lines<'_>) {
-        self.fill((projection.0.panels, 1, z.dic), z.time, &[(&code.projected, projection)], &self.projection, to);
+        self.fill((projection.0.panels, 1, z.dic), &[(&code.projected, projection)], &self.projection, to);
     }
 
     /// Processes weights panel by panel; the last matrix of `of` is the recurrent one.
-    fn fill(
-        &self,
-        (panels, gates, channels): (Panels, usize, usize),
-        time: usize,
-        of: &[(&Ready, Matrix<'_>)],
-        by: &[f32],
-        to: &mut Lines<'_>,
-    ) {
+    fn fill(&self, (panels, gates, channels): (Panels, usize, usize), of: &[(&Ready, Matrix<'_>)], by: &[f32], to: &mut Lines<'_>) {
         // A 1 for products that add 128.
         to.ones.fill(if self.product == Product::S8S8 { 0x81 } else { 1 });
         let ones = Rows { buf: to.ones, start: 0, row: 0 };
@@ -130,7 +125,7 @@ impl Quantised {
                 to.seven_bits[i] = -1.0;
                 // Weights are read for their sums, or if many steps use what is found.
                 let group = weights.group(*buf, (stack, panel), 0..gates);
-                if !kept || n + 1 == of.len() && time > 1 {
+                if !kept || n + 1 == of.len() && to.steps > 1 {
                     let group = skinny.with_bits(to.simd, group);
                     to.seven_bits[i] = f32::from(u8::from(group.seven_bits));
                 }

@@ -17,7 +17,7 @@ use std::ops::Range;
 const SPLIT_PANEL_VECTORS: usize = 4;
 
 /// Sums that need not wait for each other, and most sets of them.
-const BUSY: usize = 8;
+const MIN_SUMS: usize = 8;
 const SETS: usize = 4;
 
 /// Rows of a matrix in memory.
@@ -90,7 +90,7 @@ impl Skinny {
         let tall = max_rows(isa, vectors);
         let mut heights = [false; MOST_ROWS];
         cut.heights().into_iter().flat_map(|rows| runs(0..rows, tall)).for_each(|(_, rows, _)| heights[rows - 1] = true);
-        let sets = (BUSY / (cut.batch * vectors).max(1)).clamp(1, SETS);
+        let sets = (MIN_SUMS / (cut.batch * vectors).max(1)).clamp(1, SETS);
         Skinny { isa, product, width, depth, vectors, heights, tall, sets, on_amx }
     }
 

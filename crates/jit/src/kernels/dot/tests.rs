@@ -29,7 +29,7 @@ fn operands_lie_in_many_ways() {
                 let dot = Dot::new(product, rows, vectors);
                 for (steps, last) in [(1, 3), (4, 1), (7, 5)] {
                     for (line, masked) in
-                        [(Line::Packed(vectors), false), (Line::Packed(4), true), (Line::Apart, false), (Line::Apart, true)]
+                        [(Line::Packed(vectors), false), (Line::Packed(4), true), (Line::Strided, false), (Line::Strided, true)]
                     {
                         for a_step in [Stride::Given, Stride::Fixed(4), Stride::Across] {
                             for partial in 0..product.depth() as u8 {
@@ -167,7 +167,7 @@ fn kept() -> Vec<(Dot, Isa)> {
     kept.push((Dot::new(Product::S8S8, 7, 4), Isa::AVX512_BF16));
     kept.push((Dot::new(Product::F16, 6, 4), Isa::AVX512_FP16));
     kept.push((Dot::new(Product::F32, 8, 1), Isa::AVX512));
-    kept.push((Dot { masked: true, line: Line::Apart, ..Dot::new(Product::F32, 6, 2) }, Isa::AVX2));
+    kept.push((Dot { masked: true, line: Line::Strided, ..Dot::new(Product::F32, 6, 2) }, Isa::AVX2));
     kept.push((Dot::new(Product::Bf16, 6, 2), Isa::AVX2));
     kept.push((Dot::new(Product::S8S8, 6, 2), Isa::AVX2_VNNI));
     kept.push((Dot::new(Product::I16, 6, 2), Isa::AVX2));
@@ -197,13 +197,14 @@ fn inner_loops_do_not_spill() {
                 if (rows, vectors) == (7, 4) && !product.is_native(isa) {
                     continue;
                 }
-                for (line, a_step) in [(Line::Packed(4), Stride::Fixed(4)), (Line::Apart, Stride::Given), (Line::Packed(4), Stride::Across)]
+                for (line, a_step) in
+                    [(Line::Packed(4), Stride::Fixed(4)), (Line::Strided, Stride::Given), (Line::Packed(4), Stride::Across)]
                 {
                     for masked in [false, true] {
                         let dot = Dot { masked, line, a_step, start: Start::Load, ..Dot::new(product, rows, vectors) };
                         // Masks of AVX2 take a vector register, which is one too many.
                         let crowded = !product.is_native(isa) || matches!(product, Product::S8S8 | Product::S8S7);
-                        if crowded && !isa.avx512 && masked && line == Line::Apart {
+                        if crowded && !isa.avx512 && masked && line == Line::Strided {
                             continue;
                         }
                         let compiled = dot.compile(isa).unwrap();

@@ -3,7 +3,7 @@
 //! A step is one or two *passes* over the tile. There is one pass where one instruction multiplies the elements of a step. Otherwise every
 //! pass extracts a part of the step's elements from their lanes, `B`'s once, `A`'s row by row, and multiplies those.
 
-use super::{AHEAD, Args, Dot, Function, HEAD, Int, Line, Pred, Product, Spot, Start, Stride, Sums, Val, column};
+use super::{AHEAD, Args, Dot, Function, HEAD, Int, Line, Pred, Product, Start, Stride, Sums, TileAt, Val, column};
 use crate::asm::Width;
 use crate::ir::{Accumulate, Addr, Binary, Elem, Prefetch, Src, Unary};
 use crate::isa::Isa;
@@ -22,17 +22,17 @@ fn unroll_shift(dot: &Dot) -> u8 {
 }
 
 /// Sums in flight that hide the latency of multiply-adds, by the registers that there are.
-const BUSY: usize = 8;
-const BUSY_NARROW: usize = 4;
+const MIN_SUMS: usize = 8;
+const MIN_SUMS_NARROW: usize = 4;
 
 /// Sets of sums that the steps of a tile take in turns. Integers, which have the same sum in any order, have as many as are worthwhile.
 fn sets(dot: &Dot, isa: Isa) -> usize {
     let sums = usize::from(dot.rows) * usize::from(dot.vectors);
-    let busy = if isa.avx512 { BUSY } else { BUSY_NARROW };
+    let least = if isa.avx512 { MIN_SUMS } else { MIN_SUMS_NARROW };
     if !dot.product.is_whole() || !dot.product.is_native(isa) {
         return usize::from(dot.sets).min(1 << unroll_shift(dot));
     }
-    busy.div_ceil(sums).next_power_of_two().min(1 << unroll_shift(dot))
+    least.div_ceil(sums).next_power_of_two().min(1 << unroll_shift(dot))
 }
 
 /// How a pass takes its numbers from a step, and multiplies.
@@ -123,7 +123,7 @@ struct Writer<'d> {
     ahead: Option<(Int, Int)>,
 }
 
-pub(super) fn write(dot: &Dot, f: &mut Function, begin: impl FnOnce(&mut Function, Spot), finish: impl FnOnce(&mut Function, &Sums<'_>)) {
+pub(super) fn write(dot: &Dot, f: &mut Function, begin: impl FnOnce(&mut Function, TileAt), finish: impl FnOnce(&mut Function, &Sums<'_>)) {
     let args = f.arguments();
     let argument = |f: &mut Function, field: usize| f.load_int(args.at(field as i32));
     let passes = Pass::list(dot.product, f.isa());
@@ -132,7 +132,7 @@ pub(super) fn write(dot: &Dot, f: &mut Function, begin: impl FnOnce(&mut Functio
         f.first_lanes(last)
     });
     let a_step = (!matches!(dot.a_step, Stride::Fixed(_))).then(|| argument(f, offset_of!(Args, a_step)));
-    let b_row = (dot.line == Line::Apart).then(|| argument(f, offset_of!(Args, b_row)));
+    let b_row = (dot.line == Line::Strided).then(|| argument(f, offset_of!(Args, b_row)));
     let ahead = dot.ahead.then(|| (argument(f, offset_of!(Args, ahead)), argument(f, offset_of!(Args, ahead_step))));
     let writer = Writer { dot, width: f.isa().width(), passes, args, last, a_step, b_row, ahead };
     let strip = argument(f, offset_of!(Args, strips));
@@ -143,7 +143,7 @@ pub(super) fn write(dot: &Dot, f: &mut Function, begin: impl FnOnce(&mut Functio
             let (panel, column) = (argument(f, offset_of!(Args, b)), f.int(0));
             let panels = argument(f, offset_of!(Args, panels));
             f.repeat_some(panels, |f| {
-                let at = Spot::of_strip(args, column, (strip, before));
+                let at = TileAt::of_strip(args, column, (strip, before));
                 begin(f, at);
                 let values = writer.tile(f, at, (panel, strip, taps));
                 finish(f, &Sums { at, values: &values, vectors: usize::from(dot.vectors), last });
@@ -159,7 +159,7 @@ pub(super) fn write(dot: &Dot, f: &mut Function, begin: impl FnOnce(&mut Functio
 
 impl Writer<'_> {
     /// The sums of a tile by a panel; afterwards `table` points past the strip's taps.
-    fn tile(&self, f: &mut Function, at: Spot, (panel, strip, table): (Int, Int, Int)) -> Vec<Val> {
+    fn tile(&self, f: &mut Function, at: TileAt, (panel, strip, table): (Int, Int, Int)) -> Vec<Val> {
         let sums = self.begin(f, at);
         let flips = self.passes.contains(&Pass::Flipped) && !self.dot.lacks_b_register(f.isa());
         let flip = flips.then(|| f.splat_i32(self.width, FLIP as i32));
@@ -184,7 +184,7 @@ impl Writer<'_> {
     }
 
     /// Adds the values in memory to the sums.
-    fn add_memory(&self, f: &mut Function, at: Spot, sums: &[Val]) {
+    fn add_memory(&self, f: &mut Function, at: TileAt, sums: &[Val]) {
         let add = if self.dot.product.is_whole() { Binary::AddI32 } else { Binary::AddF32 };
         let (at, row) = at.memory(f);
         for (i, line) in sums.chunks(usize::from(self.dot.vectors)).enumerate() {
@@ -199,7 +199,7 @@ impl Writer<'_> {
     }
 
     /// The initial sums, row by row, pinned; those of the other sets are zeros.
-    fn begin(&self, f: &mut Function, at: Spot) -> Vec<Val> {
+    fn begin(&self, f: &mut Function, at: TileAt) -> Vec<Val> {
         let at = (self.dot.start == Start::Load).then(|| at.memory(f));
         let mut sums = Vec::new();
         for i in 0..self.dot.rows {
@@ -231,7 +231,7 @@ impl Writer<'_> {
         self.last.filter(|_| vector + 1 == usize::from(self.dot.vectors))
     }
 
-    fn tap(&self, f: &mut Function, spot: Spot, (panel, table): (Int, Int), constants: (Option<Val>, Option<Val>), sums: &[Val]) {
+    fn tap(&self, f: &mut Function, spot: TileAt, (panel, table): (Int, Int), constants: (Option<Val>, Option<Val>), sums: &[Val]) {
         let word = |i: usize| table.at((i * size_of::<usize>()) as i32);
         let b = f.load_int(word(0));
         f.add(b, panel);
@@ -256,7 +256,7 @@ impl Writer<'_> {
     fn line(&self) -> i32 {
         match self.dot.line {
             Line::Packed(vectors) => i32::from(vectors) * self.width.bytes() as i32,
-            Line::Apart => 0,
+            Line::Strided => 0,
         }
     }
 
@@ -340,7 +340,7 @@ impl Writer<'_> {
     fn pairs_pass(&self, f: &mut Function, pass: Pass, at: &Cursor, from: i32, sums: &[Val], left: &mut LeftOf<'_>) {
         let vectors = usize::from(self.dot.vectors);
         let free = vectors.saturating_sub(if pass == Pass::Pairs { 1 } else { 2 });
-        let resident = if vectors == 1 || self.last.is_some() && self.dot.line == Line::Apart { vectors } else { free };
+        let resident = if vectors == 1 || self.last.is_some() && self.dot.line == Line::Strided { vectors } else { free };
         let b: Vec<Val> = (0..resident).map(|v| self.right(f, pass, at, from, v)).collect();
         let mut pending = None;
         for (i, sums) in sums.chunks(vectors).enumerate() {
@@ -367,7 +367,7 @@ impl Writer<'_> {
 
     /// The part of a vector of the line of `B` that a pass uses.
     fn right(&self, f: &mut Function, pass: Pass, at: &Cursor, from: i32, v: usize) -> Val {
-        let mask = self.mask(v).filter(|_| self.dot.line == Line::Apart);
+        let mask = self.mask(v).filter(|_| self.dot.line == Line::Strided);
         if let Pass::HalfF16 { second } = pass {
             let skip = if second && self.b_row.is_none() { self.line() / 2 } else { 0 };
             return f.load_as(Elem::F16, at.b.at(from + skip + (v * self.width.bytes() / 2) as i32), mask);

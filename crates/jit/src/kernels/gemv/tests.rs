@@ -90,7 +90,7 @@ fn scale(g: usize, j: usize) -> f32 {
 
 /// Runs a panel of `groups` groups of `steps` lines each and compares all sums.
 fn panel(isa: Isa, kernel: Gemv, groups: usize, steps: usize) {
-    let Walk::Panel { line, vectors, groups: quantised } = kernel.walk else { unreachable!() };
+    let Layout::Panel { line, vectors, groups: quantised } = kernel.layout else { unreachable!() };
     let (decode, rows, lanes) = (kernel.decode, usize::from(kernel.rows), isa.width().lanes());
     let (line, columns, each) = (usize::from(line) * lanes, usize::from(vectors) * lanes, decode.line_depth());
     let lines = groups * steps;
@@ -135,8 +135,8 @@ fn panels() {
             for rows in 1..=MAX_ROWS {
                 for line in 1..=if isa.avx512 { 4 } else { 2 } {
                     let vectors = Gemv::vectors(isa, decode, rows, line) as u8;
-                    let walk = Walk::Panel { line: line as u8, vectors, groups: None };
-                    panel(isa, Gemv { decode, rows: rows as u8, walk }, 1, 9);
+                    let layout = Layout::Panel { line: line as u8, vectors, groups: None };
+                    panel(isa, Gemv { decode, rows: rows as u8, layout }, 1, 9);
                 }
             }
         }
@@ -149,8 +149,8 @@ fn panels_with_groups() {
         for decode in decodes(isa) {
             for (rows, line) in [(1, 2), (3, 2), (8, 1)] {
                 for (scale, zero) in [(Some(Elem::F32), None), (None, Some(Elem::U8)), (Some(Elem::F32), Some(Elem::U8))] {
-                    let walk = Walk::Panel { line, vectors: line, groups: Some(Groups { scale, zero }) };
-                    panel(isa, Gemv { decode, rows, walk }, 3, 5);
+                    let layout = Layout::Panel { line, vectors: line, groups: Some(Groups { scale, zero }) };
+                    panel(isa, Gemv { decode, rows, layout }, 3, 5);
                 }
             }
         }
@@ -159,7 +159,7 @@ fn panels_with_groups() {
 
 /// Runs rows of weights: `groups` times as many as are taken at once, of `vectors` whole vectors each.
 fn lines(isa: Isa, kernel: Gemv, groups: usize, vectors: usize) {
-    let Walk::Lines { lines, masked } = kernel.walk else { unreachable!() };
+    let Layout::Rows { lines, masked } = kernel.layout else { unreachable!() };
     let (decode, rows, lanes, each) = (kernel.decode, usize::from(kernel.rows), isa.width().lanes(), kernel.decode.in_lane());
     let last = if masked { 5 } else { 0 };
     let (depth, shown) = (groups * usize::from(lines), vectors * lanes + last);
@@ -188,8 +188,8 @@ fn rows_of_weights() {
         for decode in decodes(isa).filter(|d| !d.pairs) {
             for rows in 1..=MAX_ROWS as u8 {
                 for (taken, masked) in [(1, false), (Gemv::lines(isa) as u8, true), (Gemv::lines(isa) as u8, false)] {
-                    lines(isa, Gemv { decode, rows, walk: Walk::Lines { lines: taken, masked } }, 2, 3);
-                    lines(isa, Gemv { decode, rows, walk: Walk::Lines { lines: taken, masked } }, 1, 0);
+                    lines(isa, Gemv { decode, rows, layout: Layout::Rows { lines: taken, masked } }, 2, 3);
+                    lines(isa, Gemv { decode, rows, layout: Layout::Rows { lines: taken, masked } }, 1, 0);
                 }
             }
         }
@@ -198,7 +198,7 @@ fn rows_of_weights() {
 
 /// Runs columns of weights: `groups` times as many as are taken at once, of `vectors` whole vectors each.
 fn columns(isa: Isa, kernel: Gemv, groups: usize, vectors: usize) {
-    let Walk::Columns { columns, masked, scales } = kernel.walk else { unreachable!() };
+    let Layout::Columns { columns, masked, scales } = kernel.layout else { unreachable!() };
     let (decode, rows, lanes, each) = (kernel.decode, usize::from(kernel.rows), isa.width().lanes(), kernel.decode.stored.in_word());
     let last = if masked { 5 } else { 0 };
     let (count, shown) = (groups * usize::from(columns), vectors * lanes + last);
@@ -250,9 +250,9 @@ fn columns_of_weights() {
         for decode in decodes(isa) {
             for rows in 1..=MAX_ROWS {
                 for (taken, masked) in [(1, false), (Gemv::columns(isa, decode, rows), true), (Gemv::columns(isa, decode, rows), false)] {
-                    let walk = Walk::Columns { columns: taken as u8, masked, scales: None };
-                    columns(isa, Gemv { decode, rows: rows as u8, walk }, 2, 3);
-                    columns(isa, Gemv { decode, rows: rows as u8, walk }, 1, 0);
+                    let layout = Layout::Columns { columns: taken as u8, masked, scales: None };
+                    columns(isa, Gemv { decode, rows: rows as u8, layout }, 2, 3);
+                    columns(isa, Gemv { decode, rows: rows as u8, layout }, 1, 0);
                 }
             }
         }
@@ -267,8 +267,8 @@ fn columns_with_scales_of_groups() {
             for (rows, in_vector) in [(1, 1), (1, 2), (1, 4), (2, 1), (2, most), (3, 2), (4, 4)] {
                 for taken in [1, Gemv::scaled_columns(isa, decode, rows)] {
                     let scales = Some(Scales { elem: Elem::F32, in_vector });
-                    let walk = Walk::Columns { columns: taken as u8, masked: false, scales };
-                    columns(isa, Gemv { decode, rows: rows as u8, walk }, 2, 4);
+                    let layout = Layout::Columns { columns: taken as u8, masked: false, scales };
+                    columns(isa, Gemv { decode, rows: rows as u8, layout }, 2, 4);
                 }
             }
         }
@@ -281,21 +281,21 @@ fn inner_loops_do_not_spill() {
     for isa in ISAS {
         for decode in decodes(isa) {
             for rows in 1..=MAX_ROWS {
-                let mut walks = vec![Walk::Columns { columns: Gemv::columns(isa, decode, rows) as u8, masked: true, scales: None }];
+                let mut layouts = vec![Layout::Columns { columns: Gemv::columns(isa, decode, rows) as u8, masked: true, scales: None }];
                 if rows <= SCALED_ROWS {
                     let scales = Some(Scales { elem: Elem::Bf16, in_vector: 4 });
-                    walks.push(Walk::Columns { columns: Gemv::scaled_columns(isa, decode, rows) as u8, masked: false, scales });
+                    layouts.push(Layout::Columns { columns: Gemv::scaled_columns(isa, decode, rows) as u8, masked: false, scales });
                 }
                 for line in 1..=if isa.avx512 { 4 } else { 2 } {
                     let (vectors, line) = (Gemv::vectors(isa, decode, rows, line) as u8, line as u8);
                     let groups = Some(Groups { scale: Some(Elem::Bf16), zero: Some(Elem::F32) });
-                    walks.extend([None, groups].map(|groups| Walk::Panel { line, vectors, groups }));
+                    layouts.extend([None, groups].map(|groups| Layout::Panel { line, vectors, groups }));
                 }
                 if !decode.pairs {
-                    walks.push(Walk::Lines { lines: Gemv::lines(isa) as u8, masked: true });
+                    layouts.push(Layout::Rows { lines: Gemv::lines(isa) as u8, masked: true });
                 }
-                for walk in walks {
-                    let kernel = Gemv { decode, rows: rows as u8, walk };
+                for layout in layouts {
+                    let kernel = Gemv { decode, rows: rows as u8, layout };
                     let compiled = kernel.function(isa).finish().unwrap();
                     assert_eq!(compiled.inner_spills, 0, "{}", kernel.name(isa));
                 }
@@ -308,16 +308,16 @@ fn inner_loops_do_not_spill() {
 fn code_is_as_kept() {
     let pairs = Decode { stored: Stored::S4, pairs: true };
     let floats = |stored| Decode { stored, pairs: false };
-    let panel = |vectors, groups| Walk::Panel { line: vectors, vectors, groups };
+    let panel = |vectors, groups| Layout::Panel { line: vectors, vectors, groups };
     let groups = Some(Groups { scale: Some(Elem::Bf16), zero: Some(Elem::U8) });
     let kept = [
-        (Gemv { decode: pairs, rows: 1, walk: panel(4, None) }, Isa::AVX512_BF16),
-        (Gemv { decode: pairs, rows: 4, walk: panel(4, groups) }, Isa::AVX512_BF16),
-        (Gemv { decode: floats(Stored::F32), rows: 1, walk: panel(4, None) }, Isa::AVX512),
-        (Gemv { decode: floats(Stored::S8), rows: 1, walk: panel(4, None) }, Isa::AVX512),
-        (Gemv { decode: floats(Stored::U4), rows: 2, walk: panel(2, None) }, Isa::AVX2),
-        (Gemv { decode: floats(Stored::F32), rows: 1, walk: Walk::Lines { lines: 8, masked: true } }, Isa::AVX512),
-        (Gemv { decode: floats(Stored::Bf16), rows: 4, walk: Walk::Columns { columns: 4, masked: true, scales: None } }, Isa::AVX512),
+        (Gemv { decode: pairs, rows: 1, layout: panel(4, None) }, Isa::AVX512_BF16),
+        (Gemv { decode: pairs, rows: 4, layout: panel(4, groups) }, Isa::AVX512_BF16),
+        (Gemv { decode: floats(Stored::F32), rows: 1, layout: panel(4, None) }, Isa::AVX512),
+        (Gemv { decode: floats(Stored::S8), rows: 1, layout: panel(4, None) }, Isa::AVX512),
+        (Gemv { decode: floats(Stored::U4), rows: 2, layout: panel(2, None) }, Isa::AVX2),
+        (Gemv { decode: floats(Stored::F32), rows: 1, layout: Layout::Rows { lines: 8, masked: true } }, Isa::AVX512),
+        (Gemv { decode: floats(Stored::Bf16), rows: 4, layout: Layout::Columns { columns: 4, masked: true, scales: None } }, Isa::AVX512),
     ];
     for (kernel, isa) in kept {
         golden(&kernel, isa);

@@ -80,6 +80,47 @@ fn panels_are_unpacked() {
     }
 }
 
+fn unpacks_rows(isa: Isa, kernel: UnpackRows, lines: usize) {
+    let (columns, stored) = (usize::from(kernel.line) * isa.width().lanes(), kernel.stored);
+    let (each, bits, depth) = (if kernel.pairs { 2 } else { 1 }, stored.bits(), lines * if kernel.pairs { 2 } else { 1 });
+    let row = columns * bits / 8 + 3;
+    let mut from = vec![0u8; depth * row];
+    for (k, j) in (0..depth).flat_map(|k| (0..columns).map(move |j| (k, j))) {
+        from[k * row + j * bits / 8] |= ((number(stored, k, j) & ((1 << bits) - 1)) << (j * bits % 8)) as u8;
+    }
+    let mut to = vec![f32::NAN; lines * columns + 1];
+    let (scales, zeros): (Vec<f32>, Vec<f32>) = (0..columns).map(|j| (scale(j), if stored.is_integral() { zero(j) } else { 0.0 })).unzip();
+    let args = RowArgs { from: from.as_ptr(), row, to: to.as_mut_ptr(), lines, zero: zeros.as_ptr(), scale: scales.as_ptr() };
+    if !run(kernel.function(isa), &args) {
+        return;
+    }
+    assert!(to.pop().is_some_and(f32::is_nan), "nothing behind the last line is written");
+    for (at, bits) in to.iter().map(|x| x.to_bits()).enumerate() {
+        let (line, j) = (at / columns, at % columns);
+        let want = [0, each - 1].map(|second| {
+            let x = element(stored, number(stored, line * each + second, j));
+            if kernel.scaled { (x - zeros[j]) * scales[j] } else { x }
+        });
+        let got = if kernel.pairs { [bits << 16, bits & 0xffff_0000] } else { [bits; 2] };
+        assert_eq!(got.map(f32::from_bits), want, "line {line} column {j} of {}", kernel.name(isa));
+    }
+}
+
+#[test]
+fn rows_are_unpacked() {
+    for isa in ISAS {
+        for stored in Stored::ALL.into_iter().filter(|stored| stored.bits() <= 8) {
+            for line in 1..=if isa.avx512 { 4 } else { 2 } {
+                for (pairs, scaled) in [(false, false), (false, true), (true, false), (true, true)] {
+                    let kernel = UnpackRows { stored, pairs, line, scaled };
+                    unpacks_rows(isa, kernel, 3);
+                    assert_eq!(kernel.function(isa).finish().unwrap().inner_spills, 0, "{}", kernel.name(isa));
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn code_is_as_kept() {
     let scaled = Unpack { stored: Stored::U4, pairs: false, line: 4, scale: Some(Elem::Bf16), zero: Some(Elem::U8) };

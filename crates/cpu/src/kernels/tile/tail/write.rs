@@ -10,7 +10,7 @@ use crate::kernels::chain::jit;
 use crate::kernels::tile::Args;
 use oxidnn_jit::Function;
 use oxidnn_jit::ir::{Accumulate, Addr, Binary, Elem, Int, Pred, Prefetch, Unary, Val};
-use oxidnn_jit::kernels::dot::{self, Spot, Sums};
+use oxidnn_jit::kernels::dot::{self, Sums, TileAt};
 use oxidnn_jit::kernels::strips::Strip;
 use oxidnn_spec::op::BinaryAlg;
 use std::mem::offset_of;
@@ -46,7 +46,7 @@ struct Part<'a> {
 }
 
 /// Prefetches the lines of the destination that the sums of `rows` rows and `vectors` vectors will be stored to.
-pub(in crate::kernels::tile) fn ask(tail: &Tail, f: &mut Function, at: Spot, (rows, vectors): (usize, usize)) {
+pub(in crate::kernels::tile) fn ask(tail: &Tail, f: &mut Function, at: TileAt, (rows, vectors): (usize, usize)) {
     let bytes = (vectors * f.isa().width().lanes() * tail.dst.bytes()) as i32;
     let offset = c_offset(tail, f, at);
     for i in 0..rows {
@@ -79,7 +79,7 @@ fn argument(f: &mut Function, args: Int, field: usize) -> Int {
 }
 
 /// Bytes from the addresses of the destination's rows to the tile's first column.
-fn c_offset(tail: &Tail, f: &mut Function, at: Spot) -> Int {
+fn c_offset(tail: &Tail, f: &mut Function, at: TileAt) -> Int {
     let (offset, shift) = (argument(f, at.args, offset_of!(Block, c_offset)), at.shift(f));
     f.add(offset, shift);
     f.address(offset.indexed(at.column, tail.dst.bytes() as u8, 0))

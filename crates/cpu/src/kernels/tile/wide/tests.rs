@@ -163,5 +163,5 @@ fn what_is_multiplied_as_it_is_stays_bytes() {
     assert!(wide(Isa::AVX2, &spec).is_some());
     assert!(wide(Isa::AVX2_VNNI, &spec).is_none());
     assert!(wide(Isa::AVX2, &Spec { product: Product::F32, ..spec.clone() }).is_none());
-    assert!(wide(Isa::AVX2, &Spec { line: Line::Apart, ..spec }).is_none());
+    assert!(wide(Isa::AVX2, &Spec { line: Line::Strided, ..spec }).is_none());
 }

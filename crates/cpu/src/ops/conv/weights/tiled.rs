@@ -951,7 +951,7 @@ impl Gradient {
                         if tile.is_some() || start == Start::Add && self.is_single() {
                             continue;
                         }
-                        let line = if self.strided_lines { Line::Apart } else { Line::Packed(line as u8) };
+                        let line = if self.strided_lines { Line::Strided } else { Line::Packed(line as u8) };
                         let (masked, tail) = (within || self.strided_lines, self.tail.clone());
                         let (a_step, prefetch) = (if self.is_across() { Stride::Across } else { Stride::Given }, self.far);
                         let spec = Spec { line, a_step, start, tail, masked, prefetch, ..Spec::new(self.product, rows, vectors) };
