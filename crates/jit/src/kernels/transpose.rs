@@ -179,13 +179,13 @@ impl Transpose {
         let columns = shuffled(f, rows);
         let factors = at.factors(f, None);
         let to = f.copy(at.to);
-        let zero = f.zero(width);
+        let zeros = present.map(|[_, behind]| (behind, f.zero(width)));
         let next = (width.lanes() * self.to.bytes()) as i32;
         for (i, column) in columns.into_iter().enumerate() {
             let column = scaled(f, column, factors);
             let store = |f: &mut Function, to: Addr| {
                 f.store_number(self.to, to, column, None);
-                if let Some([_, behind]) = present {
+                if let Some((behind, zero)) = zeros {
                     f.when(Compare::Gt, behind, 0, |f| f.store_number(self.to, to.behind(next), zero, None));
                 }
             };

@@ -244,6 +244,8 @@ const VECTOR: usize = 64;
 
 /// Makes the pipeline of a problem with its layouts resolved, and says its bytes of scratch.
 type Make = fn(&Problem) -> Result<(Pipeline, usize), Skip>;
+/// Makes its code for an instruction set.
+type New = fn(Pipeline, Isa) -> Result<Program, Skip>;
 
 impl Program {
     /// The plan of the pipeline that `make` makes, as one kernel.
@@ -251,14 +253,7 @@ impl Program {
     /// # Errors
     /// Problems that `make` or [`Program::new`] declines.
     pub fn plan(problem: &Problem, target: &CpuTarget, make: Make) -> Result<Box<dyn Plan>, Skip> {
-        let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-        RowPlan::resolved(problem, target, |problem| {
-            let (pipeline, scratch) = make(problem)?;
-            let mut program = Program::new(pipeline, isa)?.streaming(&target.caches).flushing(problem);
-            let scratch = program.drop_tables(scratch);
-            let bytes = program.give_rows(scratch, target.threads).ok_or(Skip::Shape("scratch exceeds the address space"))?;
-            Ok((program, bytes))
-        })
+        Program::planned(problem, target, make, Program::new)
     }
 
     /// The plan of the pipeline that `make` makes, with as many kernels as it needs.
@@ -266,12 +261,17 @@ impl Program {
     /// # Errors
     /// Problems that `make` or [`Program::in_stages`] declines.
     pub fn plan_in_stages(problem: &Problem, target: &CpuTarget, make: Make) -> Result<Box<dyn Plan>, Skip> {
+        Program::planned(problem, target, make, Program::in_stages)
+    }
+
+    fn planned(problem: &Problem, target: &CpuTarget, make: Make, new: New) -> Result<Box<dyn Plan>, Skip> {
         let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
         RowPlan::resolved(problem, target, |problem| {
             let (pipeline, scratch) = make(problem)?;
-            let mut program = Program::in_stages(pipeline, isa)?.streaming(&target.caches).flushing(problem);
+            let mut program = new(pipeline, isa)?.streaming(&target.caches).flushing(problem);
             let scratch = program.drop_tables(scratch);
-            Ok((program, scratch))
+            let bytes = program.give_rows(scratch, target.threads).ok_or(Skip::Shape("scratch exceeds the address space"))?;
+            Ok((program, bytes))
         })
     }
 

@@ -154,6 +154,8 @@ pub struct Nest {
     first: Option<Part>,
     more: Vec<Part>,
     volume: i64,
+    /// Number of operands; offsets and strides behind them are 0.
+    operands: usize,
 }
 
 /// Positions that are processed at once: `rows` rows of `run` positions.
@@ -264,6 +266,7 @@ impl Nest {
         for (a, p) in at.iter_mut().zip(places) {
             *a = p.origin();
         }
+        self.operands = self.operands.max(places.len());
         let mut builder = Builder { space, low, high, places, tile, loops: [NO_LOOP; RAW], len: 0 };
         builder.dimension(0, at, self)
     }
@@ -358,7 +361,7 @@ impl Nest {
             let inner = &part.loops[part.len - 1];
             let mut position = range.start;
             while position < range.end {
-                let (at, index) = part.locate(position);
+                let (at, index) = part.locate(position, self.operands);
                 let len = (inner.size - index[0]).min(range.end - position).min(limit as i64);
                 f(&Run { at, len: len as usize, strides: &inner.strides });
                 position += len;
@@ -408,7 +411,7 @@ impl Nest {
             let plane = inner.size * outer.size;
             let mut position = range.start;
             while position < range.end {
-                let (at, index) = part.locate(position);
+                let (at, index) = part.locate(position, self.operands);
                 let left = range.end - position;
                 let run = (inner.size - index[0]).min(left).min(limit);
                 let rows = if run == inner.size { (outer.size - index[1]).min(left / run).min(limit / run) } else { 1 };
@@ -519,9 +522,9 @@ impl Part {
         [third, &self.loops[self.len - 2], &self.loops[self.len - 1]]
     }
 
-    /// The offsets at a position, and its indices in the three innermost loops, the innermost first.
+    /// The offsets of some operands at a position, and its indices in the three innermost loops, the innermost first.
     #[inline]
-    fn locate(&self, position: i64) -> ([i64; OPERANDS], [i64; 3]) {
+    fn locate(&self, position: i64, operands: usize) -> ([i64; OPERANDS], [i64; 3]) {
         let (mut at, mut rest, mut index) = (self.at, position, [0; 3]);
         for (i, l) in self.loops[..self.len].iter().rev().enumerate() {
             if rest == 0 {
@@ -532,7 +535,7 @@ impl Part {
             if i < index.len() {
                 index[i] = k;
             }
-            for (a, s) in at.iter_mut().zip(&l.strides) {
+            for (a, s) in at[..operands].iter_mut().zip(&l.strides).filter(|_| k > 0) {
                 *a += k * s;
             }
         }

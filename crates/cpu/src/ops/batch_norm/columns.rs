@@ -21,7 +21,7 @@ use crate::kernels::scratch::{Part, Scratch, booked};
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
-use oxidnn_runtime::{Buf, Ctx, Executor, Plan, Skip};
+use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::{self, NormFlags, Prop};
 use oxidnn_spec::{Arg, DataType, Error, Op, Problem, Rounding, Tensor};
 use std::ops::Range;
@@ -426,6 +426,7 @@ impl BatchNorm {
         let factor = self.parameters(ctx, &mut scratch, Arg::SCALE, (self.flags.use_scale, 1.0))?;
         let shift = &*self.parameters(ctx, &mut scratch, Arg::SHIFT, (self.flags.use_shift, 0.0))?;
         let mut folded = scratch.take(if self.flags.use_global_stats { 0 } else { self.folded() })?;
+        let all = [ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?, self.bits(ctx)?];
         for group in self.matrices.groups(self.together) {
             if !self.flags.use_global_stats {
                 self.statistics(on, &group, &mut folded, [&mut *mean, &mut *variance])?;
@@ -434,19 +435,12 @@ impl BatchNorm {
             let columns = group.columns(self.matrices.width);
             let columns = columns.start..columns.end.min(channels);
             on.simd.run(Inverse { factor: &mut factor[columns.clone()], variance: &variance[columns], epsilon: self.epsilon });
-            self.scale(on, &group, [mean, factor, shift])?;
+            self.last(on, 2, (&group, &all), &[mean, factor, shift]);
         }
         if !self.flags.use_global_stats && self.stats {
             ctx.buf(Arg::MEAN)?.write(0, &mean[..channels]);
             ctx.buf(Arg::VARIANCE)?.write(0, &variance[..channels]);
         }
-        Ok(())
-    }
-
-    /// Normalises the elements of a group with its columns' parameters.
-    fn scale(&self, On { code, ctx, .. }: On<'_, '_>, group: &Group, lines: [&[f32]; 3]) -> Result<(), Error> {
-        let all = [ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?, self.bits(ctx)?];
-        self.last(&code[2], ctx.executor(), group, (&all, &lines));
         Ok(())
     }
 
@@ -460,6 +454,9 @@ impl BatchNorm {
         constant.fill(0.0);
         let mut folded = scratch.take(self.folded())?;
         let (mean, width, all) = (&*mean, matrices.width, (matrices.images * matrices.rows) as f32);
+        let [src, gradient, result] = [ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::DIFF_SRC)?];
+        // Where statistics are constants, the gradients are those of the results, by the factors of their columns.
+        let (scaled, whole) = ([gradient, result, Buf::empty()], [src, gradient, result, self.bits(ctx)?]);
         let fixed = self.flags.use_global_stats;
         let outputs = [(self.learnt[0], Arg::DIFF_SCALE), (self.learnt[1], Arg::DIFF_SHIFT)];
         for group in matrices.groups(self.together) {
@@ -467,7 +464,7 @@ impl BatchNorm {
                 let columns = group.columns(width);
                 let columns = columns.start..columns.end.min(matrices.channels);
                 on.simd.run(Inverse { factor: &mut factor[columns.clone()], variance: &slope[columns], epsilon: self.epsilon });
-                self.scaled(on, &group, [constant, factor, constant])?;
+                self.last(on, 1, (&group, &scaled), &[constant, factor, constant]);
                 continue;
             }
             let folded = self.products(on, &group, &mut folded, mean)?;
@@ -485,18 +482,11 @@ impl BatchNorm {
             }
             if fixed {
                 constant[group.columns(width)].fill(0.0);
-                self.scaled(on, &group, [constant, factor, constant])?;
+                self.last(on, 1, (&group, &scaled), &[constant, factor, constant]);
             } else {
-                self.gradient(on, &group, [mean, factor, slope, constant])?;
+                self.last(on, 1, (&group, &whole), &[mean, factor, slope, constant]);
             }
         }
-        Ok(())
-    }
-
-    /// The gradients of the elements of a group where statistics are constants: those of the results, by the factors of their columns.
-    fn scaled(&self, On { code, ctx, .. }: On<'_, '_>, group: &Group, lines: [&[f32]; 3]) -> Result<(), Error> {
-        let all = [ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::DIFF_SRC)?, Buf::empty()];
-        self.last(&code[1], ctx.executor(), group, (&all, &lines));
         Ok(())
     }
 
@@ -516,18 +506,11 @@ impl BatchNorm {
         }))
     }
 
-    /// The gradients of the elements of a group, from the sums of its columns.
-    fn gradient(&self, On { code, ctx, .. }: On<'_, '_>, group: &Group, lines: [&[f32]; 4]) -> Result<(), Error> {
-        let all = [ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::DIFF_SRC)?, self.bits(ctx)?];
-        self.last(&code[1], ctx.executor(), group, (&all, &lines));
-        Ok(())
-    }
-
-    /// The last pass over a group, in parallel over its segments. The last segments come first, because they are still in the caches.
-    fn last<const N: usize>(&self, pass: &Pass, executor: &dyn Executor, group: &Group, (all, lines): (&[Buf], &[&[f32]; N])) {
-        executor.run(executor.threads(), group.count, &|_, task| {
+    /// The last pass over the matrices of a group, in parallel over its segments. The last segments come first, because they are still in the caches.
+    fn last<const N: usize>(&self, On { code, ctx, .. }: On<'_, '_>, pass: usize, (group, all): (&Group, &[Buf]), lines: &[&[f32]; N]) {
+        ctx.executor().run(ctx.executor().threads(), group.count, &|_, task| {
             let segment = self.matrices.segment(group, group.count - 1 - task);
-            self.matrices.sweep(pass, self.with_bits(all), &segment, &mut [], &lines.map(|line| &line[segment.columns()]));
+            self.matrices.sweep(&code[pass], self.with_bits(all), &segment, &mut [], &lines.map(|line| &line[segment.columns()]));
         });
     }
 

@@ -9,7 +9,7 @@
 //! vector of each of these rows.
 
 use super::factors::{numbers, scales, still, types, with_zero_points, zero_points};
-use super::loops::{self, loops, padded};
+use super::loops::{self, PADDED, Walk, loops, padded, positions};
 use super::regions::{Ends, Region, Regions, Size, Spot, partial};
 use super::reorder;
 use super::sums::{Behind, Summed};
@@ -25,7 +25,7 @@ use oxidnn_jit::kernels::permute::{BITS, Order, Permute, bits};
 use oxidnn_jit::kernels::transpose::{Factor, Factors as Kinds};
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::Reorder;
-use oxidnn_spec::{Arg, Attr, Blocking, Error, PostOp, Problem};
+use oxidnn_spec::{Arg, Attr, Error, PostOp, Problem};
 use std::ops::Range;
 
 /// Longest contiguous run in both tensors for which tiles of it are faster than copying runs.
@@ -40,10 +40,13 @@ const FULL: f64 = 0.625;
 const ALONE: usize = 4;
 /// Fewest elements of a copy with short runs.
 const COPIED: i64 = 2048;
-/// Part of the positions of full tiles that must exist.
+/// Part of the positions of full tiles that must exist, of words and of narrower elements.
 const EXIST: f64 = 0.75;
+const NARROW: f64 = 0.5;
 /// Size of a tensor with padding, relative to that without, from which on elements are converted one by one.
-const LONELY: f64 = 32.0;
+pub(super) const LONELY: f64 = 12.0;
+/// Neighbours of the destination that are enough for a chunk of a program.
+const LONG: usize = 64;
 /// Numbers of rows of a tile that are no powers of two.
 const FEW: [usize; 4] = [3, 5, 6, 7];
 /// Largest part of tiles with partly filled vectors: when whole tiles are as fast as pieces with lines of one vector, and when they are
@@ -52,8 +55,6 @@ const RAGGED: [f64; 2] = [0.1, 0.35];
 /// The cost of a call and of a tile, in elements moved one by one.
 const CALL: usize = 40;
 const TILE: usize = 16;
-/// Dimensions with padding.
-pub(super) const PADDED: usize = 3;
 /// All that may end within a tile: padded dimensions, and loops of odd size.
 pub(super) const ENDS: usize = PADDED + 4;
 /// The index of positions among a loop's steps: behind destination, source, and the scales of both.
@@ -141,7 +142,8 @@ fn is_scattered((op, is_copy): (&Reorder, bool), problem: &Problem, target: &Cpu
     let avx512 = target.jit.is_some_and(|jit| jit.avx512);
     let sparse = || super::sparsity(&op.dst, None) > super::SCATTERED && !is_interleaved(op);
     let turned = || is_copy && sparse() && super::turned(problem, target).is_ok();
-    let single = || avx512 && super::sparsity(&op.src, None) >= super::SCATTERED && near(op, 1) == 1;
+    let long = || avx512 || near(op, 0) >= LONG;
+    let single = || super::sparsity(&op.src, None) >= super::SCATTERED && near(op, 1) == 1 && long();
     // Numbers in runs are converted as such, and the padding is cleared at once.
     let in_runs = || super::run(&op.dst, &op.src) as i64 >= *super::VECTORS.start();
     // Without AVX-512 tiles of zeros take longer than clearing.
@@ -240,7 +242,11 @@ pub(super) fn are_faster(op: &Reorder, attr: &Attr, jit: Isa, lines: usize) -> b
         let whole = lines < most || lines == most && exist >= EXIST;
         let whole = whole && lanes.regions.ragged(most) <= RAGGED[half];
         let square = lanes.kernel.vectors[0] == lanes.kernel.vectors[1];
-        (lanes.are_narrow() || whole && square) && !lanes.are_alone()
+        // Without AVX-512, tiles may overlap, and so few of them need masks.
+        let narrow = lanes.kernel.from.bytes().min(lanes.kernel.to.bytes()) < 4;
+        let enough = exist >= if narrow { NARROW } else { EXIST };
+        let unmasked = !jit.avx512 && enough && !is_interleaved(op) && lanes.regions.ragged(most) <= RAGGED[0];
+        (lanes.are_narrow() || whole && square || unmasked) && !lanes.are_alone()
     })
 }
 
@@ -446,16 +452,6 @@ struct Tile {
     still: [bool; 2],
 }
 
-/// All positions of some loops, the first innermost.
-fn positions(loops: &[Loop]) -> Vec<At> {
-    let mut all = vec![[0; FIRST + ENDS]];
-    for l in loops {
-        let before = all.clone();
-        all = (0..l.size).flat_map(|i| before.iter().map(move |at| std::array::from_fn(|t| at[t] + i * l.steps[t]))).collect();
-    }
-    all
-}
-
 /// The largest offset in each kind among some places.
 fn most(places: &[At]) -> At {
     places.iter().fold([0; FIRST + ENDS], |most, at| std::array::from_fn(|t| most[t].max(at[t])))
@@ -497,26 +493,13 @@ fn without_sum(attr: &Attr) -> (Attr, Option<f32>) {
 
 impl Moved {
     fn of(op: &Reorder, attr: &Attr) -> Result<Moved, Skip> {
-        super::check_known(op)?;
-        let dims = op.dst.dims();
-        let whole = |b: &&Blocking| b.padded_offsets.iter().all(|o| *o == 0);
-        let [Some(dst), Some(src)] = [&op.dst, &op.src].map(|t| t.blocking().filter(whole)) else { return Err(padded()) };
-        let sizes = loops::walked(dst, src);
-        let (mut ends, mut counted) = (Vec::new(), Vec::new());
-        for d in (0..dims.len()).filter(|d| sizes[*d] > dims[*d]) {
-            let mut position = still(dims);
-            position.strides[d] = 1;
-            counted.push(position);
-            ends.push([dims[d] as usize, dst.padded_dims[d] as usize]);
-        }
-        counted.resize(counted.len().max(PADDED), still(dims));
-        let [a, b, c] = &counted[..] else { return Err(padded()) };
+        let (Walk { dst, src, sizes, positions: [a, b, c], ends }, dims) = (Walk::new(op)?, op.dst.dims());
         let [by_dst, by_src] = [scales(Arg::DST, attr, dims)?, scales(Arg::SRC, attr, dims)?];
         let (attr, adds) = &without_sum(attr);
         let bits = types(op, attr)?;
         let types = if adds.is_some() { numbers(op)? } else { bits };
         let none = still(dims);
-        let tensors = [dst, src, &by_dst, &by_src, a, b, c, &none, &none, &none, &none];
+        let tensors = [dst, src, &by_dst, &by_src, &a, &b, &c, &none, &none, &none, &none];
         let moved = Moved {
             args: [Arg::DST, Arg::SRC],
             types,
@@ -685,7 +668,24 @@ impl Lanes {
             masks[self.vectors[side].len()..].fill(0);
             masks
         };
-        Masks { reads: mask(0, 0), writes: mask(1, 1), exists: mask(1, 0) }
+        let mut masks = Masks { reads: mask(0, 0), writes: mask(1, 1), exists: mask(1, 0) };
+        if !self.jit.avx512 && !self.kernel.adds {
+            self.write_whole(&mut masks.writes);
+        }
+        masks
+    }
+
+    /// Lets vectors be written whole if later ones of the tile write all that they must not.
+    fn write_whole(&self, writes: &mut [u16; LANES]) {
+        let (places, lanes) = (&self.vectors[1], self.lanes[1].len());
+        let writes_lane = |mask: u16, lane: usize| lane < lanes && mask >> lane & 1 == 1;
+        for i in 0..places.len() {
+            let later = (i + 1..places.len()).map(|j| (writes[j], places[j][0]));
+            let behind = |at: usize| later.clone().any(|(mask, first)| at >= first && writes_lane(mask, at - first));
+            if writes[i] != 0 && (0..lanes).all(|lane| writes_lane(writes[i], lane) || behind(places[i][0] + lane)) {
+                writes[i] |= u16::MAX >> (LANES - lanes);
+            }
+        }
     }
 }
 

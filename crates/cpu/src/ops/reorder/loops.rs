@@ -1,6 +1,8 @@
 //! Layouts as loops: each dimension is cut where blocks of any tensor end, and every loop has a stride in each tensor.
 
+use super::factors::still;
 use oxidnn_runtime::Skip;
+use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Blocking, Dims, MAX_NDIMS};
 
 /// A loop over tensors: its size, and its strides in elements in destination, source, and further tensors.
@@ -80,11 +82,53 @@ pub(crate) fn loops<const N: usize>(dims: &Dims, tensors: [&Blocking; N]) -> Opt
     Some(joined)
 }
 
-/// The elements of all tensors at position `i` of some loops, the last innermost.
-pub(super) fn place<const N: usize>(loops: &[Loop<N>], mut at: [usize; N], mut i: usize) -> [usize; N] {
+/// The elements of tensors, the first of all, at position `i` of some loops, the last innermost.
+pub(super) fn place<const N: usize, const M: usize>(loops: &[Loop<N>], mut at: [usize; M], mut i: usize) -> [usize; M] {
     for l in loops.iter().rev() {
-        (0..N).for_each(|t| at[t] += i % l.size * l.steps[t]);
+        (0..M).for_each(|t| at[t] += i % l.size * l.steps[t]);
         i /= l.size;
     }
     at
+}
+
+/// The elements of all tensors at all positions of some loops, the first innermost.
+pub(super) fn positions<const N: usize>(loops: &[Loop<N>]) -> Vec<[usize; N]> {
+    let mut all = vec![[0; N]];
+    for l in loops {
+        let before = all.clone();
+        all = (0..l.size).flat_map(|i| before.iter().map(move |at| std::array::from_fn(|t| at[t] + i * l.steps[t]))).collect();
+    }
+    all
+}
+
+/// Dimensions with padding.
+pub(super) const PADDED: usize = 3;
+
+/// Two tensors without offsets of their elements in padded ones, and the positions of loops over both.
+pub(super) struct Walk<'r> {
+    pub(super) dst: &'r Blocking,
+    pub(super) src: &'r Blocking,
+    pub(super) sizes: Dims,
+    /// The dimensions with padding, each as the strides of its positions, and their sizes in source and destination; nothing moves along the others.
+    pub(super) positions: [Blocking; PADDED],
+    pub(super) ends: Vec<[usize; 2]>,
+}
+
+impl<'r> Walk<'r> {
+    /// # Errors
+    /// Other layouts.
+    pub(super) fn new(op: &'r Reorder) -> Result<Walk<'r>, Skip> {
+        super::check_known(op)?;
+        let dims = op.dst.dims();
+        let whole = |b: &&Blocking| b.padded_offsets.iter().all(|o| *o == 0);
+        let [Some(dst), Some(src)] = [&op.dst, &op.src].map(|t| t.blocking().filter(whole)) else { return Err(padded()) };
+        let sizes = walked(dst, src);
+        let (mut positions, mut ends) = (std::array::from_fn(|_| still(dims)), Vec::new());
+        for d in (0..dims.len()).filter(|d| sizes[*d] > dims[*d]) {
+            let position: &mut Blocking = positions.get_mut(ends.len()).ok_or_else(padded)?;
+            position.strides[d] = 1;
+            ends.push([dims[d] as usize, dst.padded_dims[d] as usize]);
+        }
+        Ok(Walk { dst, src, sizes, positions, ends })
+    }
 }

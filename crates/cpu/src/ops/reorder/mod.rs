@@ -125,8 +125,9 @@ fn is_whole(op: &Reorder) -> bool {
 /// Declines tensors most of which is padding where a row further behind clears that at once, and moves nothing but elements: in runs, or transposed, where
 /// the destination has neighbours enough.
 fn check_filled(op: &Reorder, problem: &Problem, target: &CpuTarget) -> Result<(), Skip> {
-    let wide = WIDE[usize::from(target.jit.is_some_and(|jit| jit.avx512))];
-    let moved = || lanes::near(op, 0) >= wide && turned(problem, target).is_ok();
+    let avx512 = target.jit.is_some_and(|jit| jit.avx512);
+    let wide = || lanes::near(op, 0) >= WIDE[usize::from(avx512)] || !avx512 && sparsity(&op.dst, None) > lanes::LONELY;
+    let moved = || wide() && turned(problem, target).is_ok();
     if spread(op) >= SPARSE && (moved() || generated(problem, target).is_ok()) {
         return Err(Skip::Layout("of src or dst: mostly padding".into()));
     }

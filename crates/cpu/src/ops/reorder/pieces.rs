@@ -15,7 +15,7 @@
 
 use super::factors::{scales, still, types, with_zero_points, zero_points};
 use super::lanes;
-use super::loops::{self, loops, padded, place};
+use super::loops::{self, PADDED, Walk, loops, padded, place, positions};
 use super::reorder;
 use super::sums::{self, Behind, Summed};
 use crate::kernels::multiversion::Simd;
@@ -47,14 +47,12 @@ const MAX_GROUP_COLUMNS: usize = 256;
 const WORD: usize = 4;
 /// Contiguous elements that do not fill vectors, in destination or source: left to the next row.
 const SHORT: [usize; 6] = [2, 3, 4, 5, 6, 7];
-/// Dimensions with padding.
-const PADDED_DIMS: usize = 3;
 
 /// Elements of scratch for zero points.
 const ZERO_POINTS: usize = 2;
 
 /// The index of sums among a loop's steps.
-const SUMS: usize = 4 + PADDED_DIMS;
+const SUMS: usize = 4 + PADDED;
 
 /// A loop: its strides in destination, source, the scales of both, the positions of padded dimensions, and sums.
 type Loop = loops::Loop<{ SUMS + 1 }>;
@@ -117,7 +115,7 @@ enum Way {
     /// Transposed to the worker's memory, in `parts` parts if the interleaved rows are not in the run, then interleaved.
     TransposeAndInterleave { groups: Places<2>, parts: Loop, row: usize },
     /// Interleaved. `positions` are those of the first row of each group in the padded dimensions.
-    Interleave { groups: Places<2>, rows: Loop, positions: Vec<[usize; PADDED_DIMS]> },
+    Interleave { groups: Places<2>, rows: Loop, positions: Vec<[usize; PADDED]> },
 }
 
 /// A planned reorder.
@@ -137,7 +135,7 @@ struct Pieces {
     /// Consecutive groups with equally many rows; and those for each iteration of the loop that is cut, or 0 if it is not among their
     /// loops.
     alike: [usize; 2],
-    extents: [Extent; PADDED_DIMS],
+    extents: [Extent; PADDED],
     outer: Vec<Loop>,
     /// If sums are computed on the way: where they are, in 32-bit elements, and their factors.
     sums: Vec<(usize, i32)>,
@@ -215,16 +213,6 @@ fn left(limit: usize, base: usize, unit: usize) -> usize {
     limit.saturating_sub(base).div_ceil(unit)
 }
 
-/// All positions of some loops, the first innermost.
-fn positions(loops: &[Loop]) -> Vec<At> {
-    let mut all = vec![[0; SUMS + 1]];
-    for l in loops {
-        let before = all.clone();
-        all = (0..l.size).flat_map(|i| before.iter().map(move |at| std::array::from_fn(|t| at[t] + i * l.steps[t]))).collect();
-    }
-    all
-}
-
 /// The loops while a piece is chosen.
 struct Draft {
     /// Loops that are not taken yet.
@@ -263,7 +251,7 @@ impl Draft {
                 return Some((run, Cut::new(last, piece)));
             }
             // A loop after the end of a padded dimension is not contiguous with it, unless it is the same dimension.
-            let of = |l: &Loop| std::array::from_fn::<bool, PADDED_DIMS, _>(|k| l.steps[4 + k] > 0);
+            let of = |l: &Loop| std::array::from_fn::<bool, PADDED, _>(|k| l.steps[4 + k] > 0);
             let padded = run.iter().chain([&last]).map(of).find(|p| p.contains(&true));
             let next = |l: &Loop| l.steps[1] == total && padded.is_none_or(|p| p == of(l));
             match self.taken(next) {
@@ -276,24 +264,14 @@ impl Draft {
 
 impl Pieces {
     fn plan(op: &Reorder, attr: &Attr, types: [Elem; 2], (jit, workers): (Isa, usize)) -> Result<Pieces, Skip> {
-        super::check_known(op)?;
-        let dims = op.dst.dims();
-        let whole = |b: &&Blocking| b.padded_offsets.iter().all(|o| *o == 0);
-        let [Some(dst), Some(src)] = [&op.dst, &op.src].map(|t| t.blocking().filter(whole)) else { return Err(padded()) };
-        let sizes = loops::walked(dst, src);
-        let (mut extents, mut counted) = (Vec::new(), Vec::new());
-        for d in (0..dims.len()).filter(|d| sizes[*d] > dims[*d]) {
-            let mut position = still(dims);
-            position.strides[d] = 1;
-            counted.push(position);
-            extents.push(Extent { read: dims[d] as usize, written: dst.padded_dims[d] as usize, within: Within::Outer });
-        }
-        counted.resize(counted.len().max(PADDED_DIMS), still(dims));
-        extents.resize(extents.len().max(PADDED_DIMS), Extent { read: 1, written: 1, within: Within::Outer });
-        let (Ok(extents), [a, b, c]) = (<[Extent; PADDED_DIMS]>::try_from(extents), &counted[..]) else { return Err(padded()) };
+        let (Walk { dst, src, sizes, positions: [a, b, c], ends }, dims) = (Walk::new(op)?, op.dst.dims());
+        let extents = std::array::from_fn(|k| {
+            let [read, written] = ends.get(k).copied().unwrap_or([1; 2]);
+            Extent { read, written, within: Within::Outer }
+        });
         let [by_dst, by_src] = [scales(Arg::DST, attr, dims)?, scales(Arg::SRC, attr, dims)?];
         let (by_sums, outputs) = outputs(op, dst)?;
-        let rest = loops(&sizes, [dst, src, &by_dst, &by_src, a, b, c, &by_sums]).ok_or_else(padded)?;
+        let rest = loops(&sizes, [dst, src, &by_dst, &by_src, &a, &b, &c, &by_sums]).ok_or_else(padded)?;
         let starts = [dst.offset as usize, src.offset as usize, 0, 0, 0, 0, 0, 0];
         let small = || Skip::Layout("of src and dst: the same neighbours, or few".into());
         let mut draft = Draft { rest, lines: ONCE, together: None };
@@ -372,7 +350,7 @@ impl Pieces {
         draft.rest.reverse();
         self.inner = count / self.last.piece;
         // Groups with equally many rows follow each other: those at one position of padded dimensions.
-        let padded = |l: &Loop| l.steps[4..4 + PADDED_DIMS] != [0; PADDED_DIMS];
+        let padded = |l: &Loop| l.steps[4..4 + PADDED] != [0; PADDED];
         let cut = inside.len().saturating_sub(1);
         let cut_padded = inside.last().is_some_and(padded);
         let sorted = if cut_padded { cut } else { inside.len() };
@@ -676,12 +654,12 @@ impl Piece<'_> {
     }
 
     /// Interleaves groups; those with equally many rows in one call.
-    fn interleave(&self, interleaver: &Interleaver, all: &Interleaved<'_>, at: &At, (rows, positions): (&Loop, &[[usize; PADDED_DIMS]])) {
+    fn interleave(&self, interleaver: &Interleaver, all: &Interleaved<'_>, at: &At, (rows, positions): (&Loop, &[[usize; PADDED]])) {
         let extents = &self.by.extents;
         let padded = |k: &usize| extents[*k].within == Within::Groups;
-        let rows_of = |position: &[usize; PADDED_DIMS]| {
+        let rows_of = |position: &[usize; PADDED]| {
             let mut there = rows.size;
-            for k in (0..PADDED_DIMS).filter(padded) {
+            for k in (0..PADDED).filter(padded) {
                 let (base, unit) = (at[4 + k] + position[k], rows.steps[4 + k]);
                 if base >= extents[k].written {
                     return None;
@@ -692,7 +670,7 @@ impl Piece<'_> {
             Some(if all.columns == 0 { 0 } else { there })
         };
         let ((table, _, count), [alike, each]) = (all.groups, self.by.alike);
-        if (0..PADDED_DIMS).filter(padded).count() == 0 {
+        if (0..PADDED).filter(padded).count() == 0 {
             return interleaver.interleave(&Interleaved { rows: if all.columns == 0 { 0 } else { rows.size }, ..*all });
         }
         let share = if each > 0 { each * (count / self.by.inner) } else { alike };

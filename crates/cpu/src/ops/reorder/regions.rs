@@ -5,7 +5,8 @@
 //! back until it is whole. So the masks of a region are computed once, in the plan, and an execution only calls the kernel
 //! with the places of some tiles at a time.
 
-use super::lanes::{At, ENDS, FIRST, Left, Loop, PADDED};
+use super::lanes::{At, ENDS, FIRST, Left, Loop};
+use super::loops::{PADDED, place};
 use crate::kernels::permute::{Masks, Places, Vectors};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Skip;
@@ -122,15 +123,6 @@ impl Ends<'_> {
     }
 }
 
-/// Position `i` of some loops from an offset on, the last innermost.
-fn advance(loops: &[Loop], mut at: Spot, mut i: usize) -> Spot {
-    for l in loops.iter().rev() {
-        (0..FIRST).for_each(|t| at[t] += i % l.size * l.steps[t]);
-        i /= l.size;
-    }
-    at
-}
-
 /// Position `i` of a loop from an offset.
 fn moved(at: &At, l: &Loop, i: usize) -> At {
     std::array::from_fn(|t| at[t] + i * l.steps[t])
@@ -162,7 +154,7 @@ impl Region {
         let (cut, piece) = self.cut;
         let along = cut.size.div_ceil(piece);
         let first = i % along * piece;
-        let at = advance(&self.outer, at, i / along);
+        let at = place(&self.outer, at, i / along);
         (std::array::from_fn(|t| at[t] + first * cut.steps[t]), self.places.len() / piece * piece.min(cut.size - first))
     }
 }
@@ -218,7 +210,7 @@ impl Regions {
     pub(super) fn each(&self, range: Range<usize>, start: Spot, mut f: impl FnMut((usize, &Region), &Spot, usize)) {
         let mut i = range.start;
         while i < range.end {
-            let at = advance(&self.common, start, i / self.calls);
+            let at = place(&self.common, start, i / self.calls);
             let mut first = i % self.calls;
             for (number, region) in self.all.iter().enumerate() {
                 for call in first.min(region.calls)..region.calls.min(first + range.end - i) {

@@ -213,6 +213,7 @@ fn vectors_have_factors_of_their_own_and_what_was_there_is_added() {
                     vectors: [count; 2],
                     adds: true,
                     masked,
+                    reads_whole: false,
                     streaming: false,
                 };
                 compare(isa, kernel, |vector, place| !masked || (vector + place) % 3 > 0);
