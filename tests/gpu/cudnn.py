@@ -276,11 +276,31 @@ def by_value(handle):
             compare("its mean", mean, wide.mean(2, keepdim=True))
 
 
+def ragged(handle):
+    """Batches of different lengths, one behind the other: 3 of 2 heads with 5, 1 and 3 rows of 8, nothing behind them written."""
+    lengths, heads, rows, size = [5, 1, 3], 2, 5, 8
+    for dtype in TYPES:
+        for wide in False, True:
+            count = torch.tensor([0] + lengths).cumsum(0)
+            places = (count if wide else count.int() * heads * size).cuda()
+            used = int(count[-1]) * heads * size
+            x, y = torch.randn(used, device="cuda").to(dtype), torch.full((used + 16,), float("nan"), device="cuda").to(dtype)
+            offsets = Descriptor(17, (901, DTYPE, 10 if wide else 4), (902, INT64, [4, 1, 1, 1]), (903, INT64, [1, 1, 1, 1]), (906, INT64, 5), (900, INT64, 8 if wide else 4))
+            of = lambda uid: Descriptor(17, (901, DTYPE, TYPES[dtype]), (902, INT64, [3, heads, rows, size]), (903, INT64, [rows * heads * size, size, heads * size, 1]),  # noqa: E731
+                                        (906, INT64, uid), (900, INT64, 16), (913, DESCRIPTOR, offsets), (914, INT64, heads * size if wide else 1))
+            tanh = Descriptor(13, (750, DESCRIPTOR, Descriptor(0, (0, MODE, 101), (1, DTYPE, 0))), (751, DESCRIPTOR, of(1)), (753, DESCRIPTOR, of(2)))
+            what = f"ragged batches {dtype}, offsets of {64 if wide else 32} bits"
+            attempt(what, lambda: execute(handle, planned(handle, tanh, 0), {1: x.data_ptr(), 2: y.data_ptr(), 5: places.data_ptr()}))
+            compare(what, y[:used], torch.tanh(x.double().cpu()))
+            compare(what + ", memory behind it", y[used:].isnan().float(), torch.ones(16))
+
+
 def main():
     handle = created("")
     convolutions(handle, "times" in sys.argv)
     others(handle)
     by_value(handle)
+    ragged(handle)
     # What comes before and behind on another stream is in order with the calls.
     stream = torch.cuda.Stream()
     call("cudnnSetStream", handle, ctypes.c_void_p(stream.cuda_stream))

@@ -176,6 +176,14 @@ pub(crate) fn engine() -> Result<&'static runtime::Engine, Failure> {
     machine().map(|m| &m.engine)
 }
 
+/// The process's GPU; none on the CPU engine.
+///
+/// # Errors
+/// As [`engine`].
+pub(crate) fn gpu() -> Result<Option<&'static Gpu>, Failure> {
+    machine().map(|m| m.cuda.as_ref())
+}
+
 /// The identity of the process's device, equal in every process.
 ///
 /// # Errors

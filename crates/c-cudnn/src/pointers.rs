@@ -9,6 +9,8 @@
 use crate::handle::Gpu;
 use crate::host_runtime;
 use crate::status::Failure;
+use oxidnn_cuda::exec::Launches;
+use oxidnn_cuda::ragged::Memories;
 use oxidnn_cuda::{CudaQueue, driver};
 use oxidnn_runtime as runtime;
 use oxidnn_spec::{Error, Tensor};
@@ -338,6 +340,18 @@ pub(crate) fn repoint(memory: &mut runtime::Memory<'static>, data: Data) -> Resu
 pub(crate) fn queue_over(gpu: &Gpu, stream: Data) -> CudaQueue {
     // SAFETY: the caller promised a stream of the GPU's context that lives as long as calls use it.
     CudaQueue::over(&gpu.device, Arc::new(unsafe { driver::Stream::of_user(&gpu.context, stream.0.cast()) }))
+}
+
+/// Enqueues a copy of a ragged tensor on a GPU's stream: the caller's tensor, the offsets, and the padded copy.
+///
+/// # Errors
+/// Those of the launch.
+pub(crate) fn copy_on_device(stream: &runtime::Stream, launches: &Arc<Launches>, memories: [Data; 3]) -> Result<(), Failure> {
+    let places = Memories(memories.map(|data| data.0 as u64));
+    let queue = stream.queue().as_any().downcast_ref::<CudaQueue>();
+    // SAFETY: the caller promised memory of the GPU's as its tensors and workspace describe it, until the work is done.
+    queue.map_or(Ok(()), |queue| unsafe { queue.launch(launches, &places) })?;
+    Ok(())
 }
 
 /// `bytes` bytes of host memory at an address that a C caller passed.

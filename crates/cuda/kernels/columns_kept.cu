@@ -3,8 +3,9 @@
 //
 // A cooperative launch: all CTAs are co-resident. Pass 1 adds each CTA's rows; the sums go to `partial`; the CTAs that share statistics (of a group of columns;
 // for group normalisation of an image) synchronise through a counter in global memory (`counters`, zeroed); each CTA then adds the sums of all their parts in
-// a fixed order, and pass 2 computes its rows' elements in the reverse order. Each thread streams its own rows through a ring of STAGES slots in shared memory (cp.async, no barriers): the rows that pass 1 read last
-// are still in the ring when pass 2 begins, and many of the others are in L2. The first `once` rows of a thread do not fit and are loaded with evict-first.
+// a fixed order, and pass 2 computes its rows' elements in the reverse order. Each thread streams its own rows through a ring of STAGES slots in shared memory
+// (cp.async, no barriers; AHEAD rows are in flight in pass 1): the rows that pass 1 read last are still in the ring when pass 2 begins, and many of the others
+// are in L2. The first `once` rows of a thread do not fit and are loaded with evict-first.
 //
 // Mapping: a thread has VECTOR columns; LANES threads are side by side, the others of the CTA are DOWN rows. `parts` CTAs share the `rows` of an image (for batch
 // normalisation all rows are one); part i of them has the groups of DOWN rows that begin at i * DOWN plus multiples of `row_step`. With GROUP > 0 that many
@@ -164,7 +165,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) columns_kept(const __gr
     Terms terms;
     if (turns > 0) terms.begin(a, c);
 #pragma unroll 1
-    for (int k = 0; k < STAGES; ++k) {
+    for (int k = 0; k < AHEAD; ++k) {
         if (k < turns) Loaded::fetch(a, begin + k * step, c, ring + k * SLOT, k < once || k >= again ? goes : stays);
         commit_fetches();
     }
@@ -172,7 +173,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) columns_kept(const __gr
     real sums[2][VECTOR] = {};
 #ifdef MOMENTS
     real own_first[VECTOR] = {};
-    wait_fetches<STAGES - 1>();
+    wait_fetches<AHEAD - 1>();
     if (turns > 0) {
         Loaded x;
         x.load(ring);
@@ -182,11 +183,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) columns_kept(const __gr
 #endif
 #pragma unroll 1
     for (int k = 0; k < turns; ++k) {
-        wait_fetches<STAGES - 1>();
+        wait_fetches<AHEAD - 1>();
         Loaded x;
         x.load(ring + slot * SLOT);
         // Rows that stay in the ring for pass 2 need not stay in L2.
-        if (k < again) Loaded::fetch(a, begin + (k + STAGES) * step, c, ring + slot * SLOT, k + STAGES < once || k + STAGES >= again ? goes : stays);
+        const int next = k + AHEAD, to = slot + AHEAD < STAGES ? slot + AHEAD : slot + AHEAD - STAGES;
+        if (next < turns) Loaded::fetch(a, begin + next * step, c, ring + to * SLOT, next < once || next >= again ? goes : stays);
         commit_fetches();
         slot = slot + 1 == STAGES ? 0 : slot + 1;
 #pragma unroll

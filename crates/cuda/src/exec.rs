@@ -188,12 +188,6 @@ impl Launches {
     /// # Errors
     /// [`Error::Runtime`] if it does not compile or load, or the GPU is only described.
     pub fn load(program: &Program, problem: &Arc<Problem>, target: &CudaTarget) -> Result<Launches, Error> {
-        let loader = target.loader.as_ref().ok_or_else(|| Error::Runtime("this GPU is only described; nothing runs on it".into()))?;
-        let ready = |launch: &Launch| {
-            let function = loader.function(&launch.source)?;
-            let overlaps = loader.overlaps() && !launch.resident && compile::waits(&launch.source);
-            Ok(Loaded { launch: launch.clone(), function, overlaps, encoded: Mutex::default() })
-        };
         let later = |launches: &program::Unaligned| {
             Box::new(Unaligned {
                 launches: launches.clone(),
@@ -204,8 +198,19 @@ impl Launches {
             })
         };
         let unaligned = program.unaligned.as_ref().map(later);
-        let numbers = numbers(program, problem);
-        Ok(Launches { list: program.launches.iter().map(ready).collect::<Result<_, CudaError>>()?, unaligned, numbers })
+        Ok(Launches { unaligned, numbers: numbers(program, problem), ..Launches::alone(program, target)? })
+    }
+
+    /// The same for a program of no problem, for any addresses.
+    pub(crate) fn alone(program: &Program, target: &CudaTarget) -> Result<Launches, Error> {
+        let loader = target.loader.as_ref().ok_or_else(|| Error::Runtime("this GPU is only described; nothing runs on it".into()))?;
+        let ready = |launch: &Launch| {
+            let function = loader.function(&launch.source)?;
+            let overlaps = loader.overlaps() && !launch.resident && compile::waits(&launch.source);
+            Ok(Loaded { launch: launch.clone(), function, overlaps, encoded: Mutex::default() })
+        };
+        let list = program.launches.iter().map(ready).collect::<Result<_, CudaError>>()?;
+        Ok(Launches { list, unaligned: None, numbers: Vec::new() })
     }
 
     /// Number of launches.

@@ -17,6 +17,7 @@ pub mod exec;
 pub mod ops;
 pub mod program;
 mod queue;
+pub mod ragged;
 mod row;
 mod target;
 pub mod tuned;

@@ -9,6 +9,7 @@
 
 use crate::device::CudaDevice;
 use crate::driver::{Block, CudaError, Current, Event, Graph, Stream};
+use crate::exec::{Launches, Places};
 use oxidnn_runtime::queue::{Mark, ScratchSource, Ticket};
 use oxidnn_runtime::{Bound, Ctx, Exec, Queue, Region, Submission, Work};
 use oxidnn_spec::Error;
@@ -125,6 +126,23 @@ impl CudaQueue {
     /// Those of `work`; [`Error::Runtime`] if the driver cannot capture it.
     pub fn capture(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<Captured<'_>, Error> {
         Ok(Captured { graph: Graph::capture(&self.stream, work)?, _queue: self })
+    }
+
+    /// Enqueues launches that belong to no primitive and use no scratch.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`].
+    ///
+    /// # Safety
+    /// That of [`Launches::launch`].
+    pub unsafe fn launch(&self, launches: &Arc<Launches>, places: &dyn Places) -> Result<(), Error> {
+        let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = Current::of(&self.device.context)?;
+        let capturing = self.stream.is_capturing(&current)?;
+        // SAFETY: the caller's promise; the code is held until the work is done.
+        let result = unsafe { launches.launch(&self.stream, places) };
+        self.finish(Some(Box::new(Arc::clone(launches))), capturing)?;
+        result
     }
 
     /// Whether the stream is being captured.

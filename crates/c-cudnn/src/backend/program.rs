@@ -7,13 +7,14 @@ use crate::enums::*;
 use crate::handle::Handle;
 use crate::host_runtime::Sink;
 use crate::loops::view::{host, load};
-use crate::pointers::{Data, host_bytes, host_bytes_mut};
+use crate::pointers::{Data, copy_on_device, host_bytes, host_bytes_mut};
 use crate::status::Failure;
 use crate::steps::Step as Ready;
+use oxidnn_cuda::exec::Launches;
 use oxidnn_runtime::{ALIGNMENT, Engine, Memory, Primitive, PrimitiveDesc, Verdict, fork};
 use oxidnn_spec::{Arg, DataType, Op, Problem, Real, Tensor};
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// The location of a tensor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,6 +100,8 @@ pub(crate) struct Ragged {
     pub(crate) width: usize,
     /// Whether it is copied back after the steps, not before them.
     pub(crate) is_output: bool,
+    /// The copy on a GPU; on the CPU engine the host copies.
+    pub(crate) on_device: Option<Arc<Launches>>,
     /// Byte offset of the padded copy in the workspace.
     pub(crate) padded: usize,
 }
@@ -237,14 +240,20 @@ impl Program {
         self.copy_ragged(handle, pack, workspace, true)
     }
 
-    /// Copies the ragged inputs or outputs, once the stream's work is done.
+    /// Copies the ragged inputs or outputs: in the stream, or on the host once the stream's work is done.
     fn copy_ragged(&self, handle: &Handle, pack: &Pack, workspace: Data, outputs: bool) -> Result<(), Failure> {
         let mut all = self.ragged.iter().filter(|r| r.is_output == outputs).peekable();
-        if all.peek().is_some() {
+        if all.peek().is_some_and(|r| r.on_device.is_none()) {
             host(handle)?;
         }
         let user = |slot: usize| pack.address(self.uids[slot]).unwrap_or(Data::NULL);
-        all.try_for_each(|r| r.copy(user(r.user), user(r.offsets), workspace.behind(r.padded)))
+        all.try_for_each(|r| {
+            let memories = [user(r.user), user(r.offsets), workspace.behind(r.padded)];
+            match &r.on_device {
+                Some(launches) => copy_on_device(handle.stream(), launches, memories),
+                None => r.copy(memories[0], memories[1], memories[2]),
+            }
+        })
     }
 
     /// Copies of the scalars passed by value, which the caller may free when the call returns.

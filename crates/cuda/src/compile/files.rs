@@ -64,6 +64,7 @@ const KERNELS: &[(&str, &str, &str)] = &[
     ("rnn_step_mma", include_str!("../../kernels/rnn_step_mma.cu"), "args.cuh"),
     ("window_pack", include_str!("../../kernels/window_pack.cu"), "args.cuh"),
     ("window_weights", include_str!("../../kernels/window_pack.cu"), "args.cuh"),
+    ("ragged", include_str!("../../kernels/ragged.cu"), "args.cuh"),
     ("attention_backward_sm80", include_str!("../../kernels/attention_backward_sm80.cu"), "args.cuh"),
     ("attention_parts", include_str!("../../kernels/attention_parts.cu"), "args.cuh"),
     ("attention_sm90", include_str!("../../kernels/attention_sm90.cu"), "args.cuh"),

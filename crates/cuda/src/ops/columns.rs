@@ -12,8 +12,9 @@ const ROWS: i64 = 8;
 const BLOCKS: i64 = 8;
 /// Columns of a thread of `rows_gradient.cu`, at most.
 const COLUMNS: i64 = 16;
-/// Bytes of the prefetch rings of all CTAs of an SM (`rows_gradient.cu`).
+/// Bytes of the prefetch rings of all CTAs of an SM (`rows_gradient.cu`), and their stages, at most: deeper ones are slower.
 const RING: i64 = 192 * 1024;
+const STAGES: i64 = 4;
 
 /// A row-major matrix in memory.
 #[derive(Clone, Copy, Debug)]
@@ -189,7 +190,7 @@ impl Shape {
         }
         let row = threads * chunks(threads) * self.vector * all[..2].iter().map(|m| m.dtype.bits() as i64 / 8).sum::<i64>();
         let room = i64::from(target.facts.shared_memory);
-        let stages = if 2 * row > room { return Ok(None) } else { (room.min(RING) / (row * together)).clamp(2, 4) };
+        let stages = if 2 * row > room { return Ok(None) } else { (room.min(RING) / (row * together)).clamp(2, STAGES) };
         let at = book(program, &Shape { parts, ..*self }, 2, Real::Single)?;
         for (name, value) in [
             ("VECTOR", self.vector),

@@ -13,6 +13,8 @@ const THREADS: i64 = 512;
 const LARGE: i64 = 8 << 20;
 /// Stages of the ring, at most.
 const MOST_STAGES: i64 = 48;
+/// Stages that the first pass prefetches.
+const AHEAD: i64 = 8;
 /// Percentage of L2 that the second pass finds again.
 const FOUND: i64 = 40;
 
@@ -149,6 +151,7 @@ impl Whole {
             ("LANES", lanes),
             ("THREADS", self.threads),
             ("STAGES", self.stages),
+            ("AHEAD", AHEAD.min(self.stages)),
             ("SLOT", self.slot),
             ("NUMBERS", numbers.len() as i64),
             ("GROUP", self.sizes.group),
