@@ -121,6 +121,14 @@ struct Frame {
     masks: Vec<Pred>,
 }
 
+/// The part of a line of the window that is multiplied at a time: its weights, a channel of every group, and some taps.
+#[derive(Clone, Copy)]
+struct Part<'t> {
+    weights: Int,
+    channel: u8,
+    taps: &'t [Tap],
+}
+
 impl Writer<'_> {
     fn write(&self, f: &mut Function, finish: &mut Finish<'_>) {
         let window = &self.kernel.window;
@@ -188,7 +196,7 @@ impl Writer<'_> {
                 for taps in taps.chunks(each) {
                     let source = if channels > 1 || each < self.kernel.window.taps.len() { f.copy(source) } else { source };
                     let cursor = Cursor::new(source, at.column, self.kernel.window.first(), None);
-                    self.line(f, cursor, (weights, channel, taps), frame, &sums);
+                    self.line(f, cursor, Part { weights, channel, taps }, frame, &sums);
                 }
             }
         });
@@ -199,7 +207,8 @@ impl Writer<'_> {
     }
 
     /// The products of some taps of one line with a channel of every group, column by column.
-    fn line(&self, f: &mut Function, mut cursor: Cursor, (weights, channel, taps): (Int, u8, &[Tap]), frame: &Frame, sums: &[Val]) {
+    fn line(&self, f: &mut Function, mut cursor: Cursor, part: Part<'_>, frame: &Frame, sums: &[Val]) {
+        let Part { weights, channel, taps } = part;
         let (kernel, window) = (self.kernel, &self.kernel.window);
         let add = kernel.dots.unwrap_or(Accumulate::FmaF32);
         let splats = self.splats();
