@@ -48,3 +48,21 @@ fn runtime_strides_get_numbers() {
         assert!(matches!(harness.judge(&line.parse().unwrap()), Verdict::Passed { .. }), "{line}");
     }
 }
+
+#[test]
+fn sizes_that_a_line_does_not_give_are_an_error() {
+    let harness = Harness::on(&Threads::inline(), Some("ref:any".into())).unwrap();
+    for line in ["--reorder --stag=a --dtag=a *", "--matmul --stag=ab --wtag=ab --dtag=ab *x7:7x2"] {
+        let verdict = harness.judge(&line.parse().unwrap());
+        assert!(matches!(&verdict, Verdict::Refused { why } if why.contains("--runtime-dim-mask")), "{line}: {verdict:?}");
+    }
+}
+
+#[test]
+fn rows_of_other_layouts_round_by_their_own_places() {
+    let threads = Threads::inline();
+    let harness = Harness::on(&threads, None).unwrap().and_narrower(&threads).unwrap();
+    let line = "--conv --dt=u8:s8:bf16 --stag=aBcde16b --attr-rounding-mode=dst:stochastic g8mb4ic8oc8id4ih6iw5od4oh3ow3sd1sh2sw2";
+    let verdict = harness.judge(&line.parse().unwrap());
+    assert!(matches!(verdict, Verdict::Passed { .. }), "{verdict:?}");
+}
