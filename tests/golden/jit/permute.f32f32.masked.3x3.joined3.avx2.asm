@@ -1,4 +1,4 @@
-; 189 instructions, 1036 bytes, 0 spills, 0 of them in inner loops
+; 153 instructions, 860 bytes, 0 spills, 0 of them in inner loops
 0000  mov rax,[rdi+10h]
 0004  mov rcx,[rdi+18h]
 0008  nop word [rax+rax]
@@ -17,7 +17,7 @@
 0054  movzx r9d,byte [r9]
 0058  vmovd xmm0,r9d
 005d  vpbroadcastd ymm0,xmm0
-0062  vmovups ymm1,[rel 4C0h]
+0062  vmovups ymm1,[rel 3E0h]
 006a  vpand ymm0,ymm0,ymm1
 006e  vpcmpeqd ymm0,ymm0,ymm1
 0072  vmaskmovps ymm0,ymm0,[rdx+r8]
@@ -26,7 +26,7 @@
 0080  movzx r9d,byte [r9+2]
 0085  vmovd xmm1,r9d
 008a  vpbroadcastd ymm1,xmm1
-008f  vmovups ymm2,[rel 4C0h]
+008f  vmovups ymm2,[rel 3E0h]
 0097  vpand ymm1,ymm1,ymm2
 009b  vpcmpeqd ymm1,ymm1,ymm2
 009f  vmaskmovps ymm1,ymm1,[rdx+r8]
@@ -35,163 +35,127 @@
 00ad  movzx r8d,byte [r8+4]
 00b2  vmovd xmm2,r8d
 00b7  vpbroadcastd ymm2,xmm2
-00bc  vmovups ymm3,[rel 4C0h]
+00bc  vmovups ymm3,[rel 3E0h]
 00c4  vpand ymm2,ymm2,ymm3
 00c8  vpcmpeqd ymm2,ymm2,ymm3
 00cc  vmaskmovps ymm2,ymm2,[rdx+rsi]
-00d2  vmovups ymm3,[rel 420h]
-00da  vpermd ymm4,ymm3,ymm0
-00df  vpermd ymm5,ymm3,ymm1
-00e4  movzx edx,byte [rel 440h]
-00eb  vmovd xmm6,edx
-00ef  vpbroadcastd ymm6,xmm6
-00f4  vmovups ymm7,[rel 4C0h]
-00fc  vpand ymm6,ymm6,ymm7
-0100  vpcmpeqd ymm6,ymm6,ymm7
-0104  vblendvps ymm4,ymm4,ymm5,ymm6
-010a  vpermd ymm3,ymm3,ymm2
-010f  movzx edx,byte [rel 442h]
-0116  vmovd xmm5,edx
-011a  vpbroadcastd ymm5,xmm5
-011f  vmovups ymm6,[rel 4C0h]
-0127  vpand ymm5,ymm5,ymm6
-012b  vpcmpeqd ymm5,ymm5,ymm6
-012f  vblendvps ymm3,ymm4,ymm3,ymm5
-0135  vmovups ymm4,[rel 460h]
-013d  vpermd ymm5,ymm4,ymm0
-0142  vpermd ymm6,ymm4,ymm1
-0147  movzx edx,byte [rel 442h]
-014e  vmovd xmm7,edx
-0152  vpbroadcastd ymm7,xmm7
-0157  vmovups ymm8,[rel 4C0h]
-015f  vpand ymm7,ymm7,ymm8
-0164  vpcmpeqd ymm7,ymm7,ymm8
-0169  vblendvps ymm5,ymm5,ymm6,ymm7
-016f  vpermd ymm4,ymm4,ymm2
-0174  movzx edx,byte [rel 480h]
-017b  vmovd xmm6,edx
-017f  vpbroadcastd ymm6,xmm6
-0184  vmovups ymm7,[rel 4C0h]
-018c  vpand ymm6,ymm6,ymm7
-0190  vpcmpeqd ymm6,ymm6,ymm7
-0194  vblendvps ymm4,ymm5,ymm4,ymm6
-019a  vmovups ymm5,[rel 4A0h]
-01a2  vpermd ymm0,ymm5,ymm0
-01a7  vpermd ymm1,ymm5,ymm1
-01ac  movzx edx,byte [rel 480h]
-01b3  vmovd xmm6,edx
-01b7  vpbroadcastd ymm6,xmm6
-01bc  vmovups ymm7,[rel 4C0h]
-01c4  vpand ymm6,ymm6,ymm7
-01c8  vpcmpeqd ymm6,ymm6,ymm7
-01cc  vblendvps ymm0,ymm0,ymm1,ymm6
-01d2  vpermd ymm1,ymm5,ymm2
-01d7  movzx edx,byte [rel 440h]
-01de  vmovd xmm2,edx
-01e2  vpbroadcastd ymm2,xmm2
-01e7  vmovups ymm5,[rel 4C0h]
-01ef  vpand ymm2,ymm2,ymm5
-01f3  vpcmpeqd ymm2,ymm2,ymm5
-01f7  vblendvps ymm0,ymm0,ymm1,ymm2
-01fd  mov rdx,[rdi+8]
-0201  mov rsi,[rax+8]
-0205  add rdx,rsi
-0208  mov rsi,[rdi+28h]
-020c  mov r8,[rsi]
-020f  mov r9,[rdi+38h]
-0213  movzx r9d,byte [r9]
-0217  vmovd xmm1,r9d
-021c  vpbroadcastd ymm1,xmm1
-0221  vmovups ymm2,[rel 4C0h]
-0229  vpand ymm1,ymm1,ymm2
-022d  vpcmpeqd ymm1,ymm1,ymm2
-0231  mov r9,[rdi+38h]
-0235  movzx r9d,byte [r9]
-0239  cmp r9,0FFh
-0240  jl near 24Ch
-0246  vmovups [rdx+r8],ymm3
-024c  cmp r9,0FFh
-0253  jge near 2AFh
-0259  cmp r9,0
-025d  jle near 2AFh
-0263  mov r9,[rdi+38h]
-0267  movzx r9d,byte [r9]
-026b  vmovd xmm1,r9d
-0270  vpbroadcastd ymm1,xmm1
-0275  vmovups ymm2,[rel 4C0h]
-027d  vpand ymm1,ymm1,ymm2
-0281  vpcmpeqd ymm1,ymm1,ymm2
-0285  vmovmskps r9d,ymm1
-0289  cmp r9,0FFh
-0290  jne near 29Ch
-0296  vmovups [rdx+r8],ymm3
-029c  cmp r9,0FFh
-02a3  je near 2AFh
-02a9  vmaskmovps [rdx+r8],ymm1,ymm3
-02af  mov r8,[rsi+8]
-02b3  mov r9,[rdi+38h]
-02b7  movzx r9d,byte [r9+2]
-02bc  vmovd xmm1,r9d
-02c1  vpbroadcastd ymm1,xmm1
-02c6  vmovups ymm2,[rel 4C0h]
-02ce  vpand ymm1,ymm1,ymm2
-02d2  vpcmpeqd ymm1,ymm1,ymm2
-02d6  mov r9,[rdi+38h]
-02da  movzx r9d,byte [r9+2]
-02df  cmp r9,0FFh
-02e6  jl near 2F2h
-02ec  vmovups [rdx+r8],ymm4
-02f2  cmp r9,0FFh
-02f9  jge near 356h
-02ff  cmp r9,0
-0303  jle near 356h
-0309  mov r9,[rdi+38h]
-030d  movzx r9d,byte [r9+2]
-0312  vmovd xmm1,r9d
-0317  vpbroadcastd ymm1,xmm1
-031c  vmovups ymm2,[rel 4C0h]
-0324  vpand ymm1,ymm1,ymm2
-0328  vpcmpeqd ymm1,ymm1,ymm2
-032c  vmovmskps r9d,ymm1
-0330  cmp r9,0FFh
-0337  jne near 343h
-033d  vmovups [rdx+r8],ymm4
-0343  cmp r9,0FFh
-034a  je near 356h
-0350  vmaskmovps [rdx+r8],ymm1,ymm4
-0356  mov rsi,[rsi+10h]
-035a  mov r8,[rdi+38h]
-035e  movzx r8d,byte [r8+4]
-0363  vmovd xmm1,r8d
-0368  vpbroadcastd ymm1,xmm1
-036d  vmovups ymm2,[rel 4C0h]
-0375  vpand ymm1,ymm1,ymm2
-0379  vpcmpeqd ymm1,ymm1,ymm2
-037d  mov r8,[rdi+38h]
-0381  movzx r8d,byte [r8+4]
-0386  cmp r8,0FFh
-038d  jl near 398h
-0393  vmovups [rdx+rsi],ymm0
-0398  cmp r8,0FFh
-039f  jge near 3FBh
-03a5  cmp r8,0
-03a9  jle near 3FBh
-03af  mov r8,[rdi+38h]
-03b3  movzx r8d,byte [r8+4]
-03b8  vmovd xmm1,r8d
-03bd  vpbroadcastd ymm1,xmm1
-03c2  vmovups ymm2,[rel 4C0h]
-03ca  vpand ymm1,ymm1,ymm2
-03ce  vpcmpeqd ymm1,ymm1,ymm2
-03d2  vmovmskps r8d,ymm1
-03d6  cmp r8,0FFh
-03dd  jne near 3E8h
-03e3  vmovups [rdx+rsi],ymm0
-03e8  cmp r8,0FFh
-03ef  je near 3FBh
-03f5  vmaskmovps [rdx+rsi],ymm1,ymm0
-03fb  add rax,10h
-03ff  dec rcx
-0402  jne near 40h
-0408  vzeroupper
-040b  ret
+00d2  vmovups ymm3,[rel 360h]
+00da  vpermd ymm0,ymm3,ymm0
+00df  vmovups ymm3,[rel 380h]
+00e7  vpermd ymm1,ymm3,ymm1
+00ec  vmovups ymm3,[rel 3A0h]
+00f4  vpermd ymm2,ymm3,ymm2
+00f9  vmovups ymm3,[rel 400h]
+0101  vblendvps ymm3,ymm0,ymm1,ymm3
+0107  vmovups ymm4,[rel 420h]
+010f  vblendvps ymm3,ymm3,ymm2,ymm4
+0115  vmovups ymm4,[rel 420h]
+011d  vblendvps ymm4,ymm0,ymm1,ymm4
+0123  vmovups ymm5,[rel 440h]
+012b  vblendvps ymm4,ymm4,ymm2,ymm5
+0131  vmovups ymm5,[rel 440h]
+0139  vblendvps ymm0,ymm0,ymm1,ymm5
+013f  vmovups ymm1,[rel 400h]
+0147  vblendvps ymm0,ymm0,ymm2,ymm1
+014d  mov rdx,[rdi+8]
+0151  mov rsi,[rax+8]
+0155  add rdx,rsi
+0158  mov rsi,[rdi+28h]
+015c  mov r8,[rsi]
+015f  mov r9,[rdi+38h]
+0163  movzx r9d,byte [r9]
+0167  vmovd xmm1,r9d
+016c  vpbroadcastd ymm1,xmm1
+0171  vmovups ymm2,[rel 3E0h]
+0179  vpand ymm1,ymm1,ymm2
+017d  vpcmpeqd ymm1,ymm1,ymm2
+0181  mov r9,[rdi+38h]
+0185  movzx r9d,byte [r9]
+0189  cmp r9,0FFh
+0190  jl near 19Ch
+0196  vmovups [rdx+r8],ymm3
+019c  cmp r9,0FFh
+01a3  jge near 1FFh
+01a9  cmp r9,0
+01ad  jle near 1FFh
+01b3  mov r9,[rdi+38h]
+01b7  movzx r9d,byte [r9]
+01bb  vmovd xmm1,r9d
+01c0  vpbroadcastd ymm1,xmm1
+01c5  vmovups ymm2,[rel 3E0h]
+01cd  vpand ymm1,ymm1,ymm2
+01d1  vpcmpeqd ymm1,ymm1,ymm2
+01d5  vmovmskps r9d,ymm1
+01d9  cmp r9,0FFh
+01e0  jne near 1ECh
+01e6  vmovups [rdx+r8],ymm3
+01ec  cmp r9,0FFh
+01f3  je near 1FFh
+01f9  vmaskmovps [rdx+r8],ymm1,ymm3
+01ff  mov r8,[rsi+8]
+0203  mov r9,[rdi+38h]
+0207  movzx r9d,byte [r9+2]
+020c  vmovd xmm1,r9d
+0211  vpbroadcastd ymm1,xmm1
+0216  vmovups ymm2,[rel 3E0h]
+021e  vpand ymm1,ymm1,ymm2
+0222  vpcmpeqd ymm1,ymm1,ymm2
+0226  mov r9,[rdi+38h]
+022a  movzx r9d,byte [r9+2]
+022f  cmp r9,0FFh
+0236  jl near 242h
+023c  vmovups [rdx+r8],ymm4
+0242  cmp r9,0FFh
+0249  jge near 2A6h
+024f  cmp r9,0
+0253  jle near 2A6h
+0259  mov r9,[rdi+38h]
+025d  movzx r9d,byte [r9+2]
+0262  vmovd xmm1,r9d
+0267  vpbroadcastd ymm1,xmm1
+026c  vmovups ymm2,[rel 3E0h]
+0274  vpand ymm1,ymm1,ymm2
+0278  vpcmpeqd ymm1,ymm1,ymm2
+027c  vmovmskps r9d,ymm1
+0280  cmp r9,0FFh
+0287  jne near 293h
+028d  vmovups [rdx+r8],ymm4
+0293  cmp r9,0FFh
+029a  je near 2A6h
+02a0  vmaskmovps [rdx+r8],ymm1,ymm4
+02a6  mov rsi,[rsi+10h]
+02aa  mov r8,[rdi+38h]
+02ae  movzx r8d,byte [r8+4]
+02b3  vmovd xmm1,r8d
+02b8  vpbroadcastd ymm1,xmm1
+02bd  vmovups ymm2,[rel 3E0h]
+02c5  vpand ymm1,ymm1,ymm2
+02c9  vpcmpeqd ymm1,ymm1,ymm2
+02cd  mov r8,[rdi+38h]
+02d1  movzx r8d,byte [r8+4]
+02d6  cmp r8,0FFh
+02dd  jl near 2E8h
+02e3  vmovups [rdx+rsi],ymm0
+02e8  cmp r8,0FFh
+02ef  jge near 34Bh
+02f5  cmp r8,0
+02f9  jle near 34Bh
+02ff  mov r8,[rdi+38h]
+0303  movzx r8d,byte [r8+4]
+0308  vmovd xmm1,r8d
+030d  vpbroadcastd ymm1,xmm1
+0312  vmovups ymm2,[rel 3E0h]
+031a  vpand ymm1,ymm1,ymm2
+031e  vpcmpeqd ymm1,ymm1,ymm2
+0322  vmovmskps r8d,ymm1
+0326  cmp r8,0FFh
+032d  jne near 338h
+0333  vmovups [rdx+rsi],ymm0
+0338  cmp r8,0FFh
+033f  je near 34Bh
+0345  vmaskmovps [rdx+rsi],ymm1,ymm0
+034b  add rax,10h
+034f  dec rcx
+0352  jne near 40h
+0358  vzeroupper
+035b  ret
