@@ -231,9 +231,15 @@ pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, S
     map.emit.sizes("spread", &op.src.dims()[2..].iter().map(|i| i.saturating_mul(2)).collect::<Vec<_>>());
     let (rank, along) = (op.src.dims().len(), along(op.src.dims().len()));
     let code = if forward { resampled(rank, along) } else { spread(op, along) };
-    // Fewer results per thread if each is a vector of channels, which takes more registers.
+    // Fewer results per thread if each is a vector of channels, which takes more registers; more if lines of input rows are kept for the next results.
     let single = to.1.blocking().is_some_and(|b| b.strides[1] != 1);
-    map.tiles(&code, &[("from", from.1), ("dst", to.1)], Tile { along, tall: if forward && single { 4 } else { 2 }, wide: 1 });
+    let keeps_lines = rank == 4 && op.dst.dims()[3] >= op.src.dims()[3];
+    let tall = match (forward && single, keeps_lines) {
+        (true, true) => 8,
+        (true, false) => 4,
+        _ => 2,
+    };
+    map.tiles(&code, &[("from", from.1), ("dst", to.1)], Tile { along, tall, wide: 1 });
     if forward && rank == 4 {
         map.planes(Planes {
             name: "from",
