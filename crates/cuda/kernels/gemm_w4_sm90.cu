@@ -9,10 +9,10 @@
 //
 // Interface
 //   defines      of tile_sm90.cuh with A_TYPE = B_TYPE (16 bits), A_MN 0, B_MN 0, PACKED_A 1, CONSUMERS 2, TILE_M 128 (columns of C), TILE_N 8, 16, 32, 64,
-//                128 or 256 (rows of C), STORE_DIRECT, CLUSTER_N 1; UNSIGNED 0 or 1; PAIRED 1: C is aligned to two of its elements
+//                128 or 256 (rows of C), STORE_DIRECT, no clusters but SPLIT; UNSIGNED 0 or 1; PAIRED 1: C is aligned to two of its elements
 //   parameters   (TensorMap w, TensorMap scales, TensorMap a, W4Params), by value
 //   maps         w of bytes, rank 3, 64-byte swizzle: (N / 2, K, 1), box (64, 64, 1); scales of A's type: (N, K / group, 1), no swizzle, box (128, 1, 1); a as b in
-//                gemm_sm90.cu: (K, M, 1), box (64, TILE_N / CLUSTER_M, 1)
+//                gemm_sm90.cu: (K, M, 1), box (64, TILE_N, 1)
 //   grid         as in gemm_sm90.cu; block 384 threads; shared memory 1,024 + STAGES * (4,096 + TILE_N * 128 + 256 + 16) + 16 bytes
 //   sizes        groups are multiples of 64 of K, N of 32
 #include "four_bits.cuh"
@@ -31,7 +31,7 @@ struct Span {
 };
 __device__ __forceinline__ Span span(const W4Params &p) {
     if constexpr (SPLIT == 1) return Span{0, p.k_stages};
-    int rank = int(part_of_k()), first = p.k_stages * rank / SPLIT;
+    int rank = int(cluster_rank()), first = p.k_stages * rank / SPLIT;
     return Span{first, p.k_stages * (rank + 1) / SPLIT - first};
 }
 
@@ -146,7 +146,7 @@ __device__ __forceinline__ void multiply_tiles(const Shared &s, const W4Params &
         } else {
             Acc sum[1][kColumns / 2];
             add_partial_sums(s, consumer, acc, sum);
-            int own = int(part_of_k()) * kColumns;
+            int own = int(cluster_rank()) * kColumns;
             if (own < TILE_N) store_pairs<kColumns>(p, sum[0], tile.n + own, column);
         }
     }
@@ -163,7 +163,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, TILE_N <= 32 ? 2 : 1)
     }
     start_block(s);
 
-    int first = blockIdx.x / (SPLIT * CLUSTER_M), step = gridDim.x / (SPLIT * CLUSTER_M), warpgroup = warpgroup_index();
+    int first = blockIdx.x / SPLIT, step = gridDim.x / SPLIT, warpgroup = warpgroup_index();
     if (warpgroup == 0) {
         if constexpr (TILE_N > 32) registers_lower<40>();
         if (threadIdx.x == 0) load_tiles(s, w, scales, a, p, first, step);

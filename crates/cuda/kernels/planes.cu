@@ -4,8 +4,6 @@
 // The generated header has `tile`, as in windows.cu, which reads inputs by `plane.words` and `plane.at(q)`; `rows_of`, the input rows of the result rows
 // [first, last); `STAGED_TYPE`, `staged_data`, `staged_at` of the input. With TABLE, `plane.columns` and `plane.rows` (starting at row `plane.top`) hold
 // values that depend on the column or row of the result only (such as interpolation weights): `entry` elements of type Entry each, computed by TABLE.
-// With LINES, `line_of(words, column)` is the number at a column of the result in an input row: `plane.lines` has them for all staged rows, `pitch` apart,
-// so that each is computed once for all rows of the result that use it.
 #include "launch.cuh"
 
 struct Rows {
@@ -44,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) planes(const __grid_constan
     const int size = (rows.end - rows.begin) * (int)a.width;
     extern __shared__ __align__(16) u8 room[];
 #ifdef TABLE
-    Entry *const columns = (Entry*)room, *const table_rows = columns + a.table_columns * a.entry;
+    Entry *const columns = (Entry*)room, *const lines = columns + a.table_columns * a.entry;
     for (int i = threadIdx.x; i < (int)(a.table_columns + a.table_rows); i += 256) {
         const int row = i - (int)a.table_columns;
         const index at = row < 0 ? min((index)i, (index)a.length[3] - 1) : min(first + row, (index)a.length[2] - 1);
@@ -52,16 +50,6 @@ extern "C" __global__ void __launch_bounds__(256, 4) planes(const __grid_constan
     }
 #endif
     const STAGED_TYPE::word* words = staged(room + a.tables, a.staged_data, staged_at(a, q), (int)here * size);
-#ifdef LINES
-    real* const lines = (real*)(room + a.lines);
-    const int count = (int)here * (rows.end - rows.begin), pitch = (int)a.pitch;
-    for (int x = threadIdx.x % 32; x < (int)a.length[3]; x += 32) {
-        const Entry column = columns[x];
-#pragma unroll 4
-        for (int y = threadIdx.x / 32; y < count; y += 8) lines[y * pitch + x] = line_of(words + y * (int)a.width, column);
-    }
-    __syncthreads();
-#endif
     for (index i = threadIdx.x; i < here * down * (index)a.steps[0].n; i += 256) {
         index rest = i, p[RANK];
         p[3] = split(a.steps[0], rest) * WIDE_TILE;
@@ -70,10 +58,8 @@ extern "C" __global__ void __launch_bounds__(256, 4) planes(const __grid_constan
         const index own = a.group == 1 ? 0 : rest;
         image = pair + own;
         p[1] = split(a.steps[2], image), p[0] = image;
-#if defined(LINES)
-        const Plane plane{words + own * size, rows.begin, (int)a.width, columns, table_rows, (int)first, lines + own * (rows.end - rows.begin) * pitch, pitch};
-#elif defined(TABLE)
-        const Plane plane{words + own * size, rows.begin, (int)a.width, columns, table_rows, (int)first};
+#ifdef TABLE
+        const Plane plane{words + own * size, rows.begin, (int)a.width, columns, lines, (int)first};
 #else
         const Plane plane{words + own * size, rows.begin, (int)a.width};
 #endif

@@ -83,7 +83,7 @@ enum : int { kChunkBytes = 8192 };                     // a chunk stages 64 x 12
 static_assert(kBlocksM * 64 * kSharers == TILE_M, "a tile is made of blocks of 64 rows");
 static_assert(!ALTERNATE || (CONSUMERS == 2 && SPLIT == 1 && !PROMOTE && !MMA_SYNC && !PACKED_A), "two consumers take turns at whole tiles by wgmma");
 static_assert(STORE != STORE_TMA || kColumns * int(sizeof(C::Raw)) % 128 == 0, "TMA stores rows of 128 bytes of the columns that are the block's own");
-static_assert(SPLIT == 1 || CLUSTER_N == 1, "parts of K share loads of B only");
+static_assert(SPLIT == 1 || kCluster == 1, "a cluster divides K or shares loads");
 static_assert(SPLIT == 1 || SPLIT * kBytesSums <= STAGES * kBytesStage, "partial sums must fit where the stages were");
 
 // Shared memory, from a 1,024-byte boundary: the stages, the chunks of C, the scales of PACKED_A, the mbarriers.
@@ -166,7 +166,7 @@ struct Schedule {
         t -= first * tiles_n;
         int rows = min(group, tiles_m - first), column = t / rows, row = first + (t - column * rows);
         u32 rank = kCluster > 1 ? cluster_rank() : 0;
-        return Tile{batch, (row * CLUSTER_M + int(rank % CLUSTER_M)) * TILE_M, (column * CLUSTER_N + int(rank / CLUSTER_M % CLUSTER_N)) * TILE_N};
+        return Tile{batch, (row * CLUSTER_M + int(rank % CLUSTER_M)) * TILE_M, (column * CLUSTER_N + int(rank / CLUSTER_M)) * TILE_N};
     }
 };
 
@@ -225,16 +225,13 @@ __device__ __forceinline__ int share_of(int consumer) { return ALTERNATE ? 0 : c
 __device__ __forceinline__ void take_turn(int consumer) { named_barrier(4 + consumer, 256); }
 __device__ __forceinline__ void give_turn(int consumer) { named_barrier_arrive(5 - consumer, 256); }
 
-// Which part of K this CTA has: CLUSTER_M neighbours in the cluster share the loads of one part.
-__device__ __forceinline__ u32 part_of_k() { return SPLIT > 1 ? cluster_rank() / CLUSTER_M : 0; }
-
-// The consumer has read the stage: arrives at its empty barrier in every CTA that shares its loads.
+// The consumer has read the stage: arrives at its empty barrier in every CTA of the cluster.
 __device__ __forceinline__ void release_stage(const Shared &s, int stage) {
     u32 thread = threadIdx.x % 128;
     if constexpr (kCluster == 1) {
         if (thread == 0) barrier_arrive(s.empty(stage));
     } else {
-        if (thread < kCluster) barrier_arrive_at(s.empty(stage), part_of_k() * CLUSTER_M + thread);
+        if (thread < kCluster) barrier_arrive_at(s.empty(stage), thread);
     }
 }
 
@@ -388,12 +385,12 @@ __device__ __forceinline__ void accumulate(const Shared &s, Ring &ring, int cons
 // hold them: 16 bytes per thread, 128 threads, then the next four accumulators.
 __device__ __forceinline__ void add_partial_sums(const Shared &s, int consumer, Acc (&acc)[kBlocksM][TILE_N / 2], Acc (&sum)[kBlocksM][kColumns / 2]) {
     constexpr int kOwn = kColumns / 2;
-    u32 rank = part_of_k(), neighbour = cluster_rank() % CLUSTER_M, at = s.base + consumer * kBlocksM * kOwn * 512 + threadIdx.x % 128 * 16;
+    u32 rank = cluster_rank(), at = s.base + consumer * kBlocksM * kOwn * 512 + threadIdx.x % 128 * 16;
     cluster_meet();   // no CTA of the cluster reads its stages any more
 #pragma unroll
     for (int r = 0; r < SPLIT && r * kColumns < TILE_N; r++) {
         if (r == rank) continue;
-        u32 target = r * CLUSTER_M + neighbour, to = cluster_address(at + rank * kBytesSums, target), barrier = cluster_address(s.sums(), target);
+        u32 to = cluster_address(at + rank * kBytesSums, r), barrier = cluster_address(s.sums(), r);
 #pragma unroll
         for (int j = 0; j < kBlocksM * kOwn; j += 4) {
             u32 *v = reinterpret_cast<u32 *>(&acc[j / kOwn][r * kOwn + j % kOwn]);

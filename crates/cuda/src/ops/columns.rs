@@ -14,7 +14,7 @@ const BLOCKS: i64 = 8;
 const COLUMNS: i64 = 16;
 /// Bytes of the prefetch rings of all CTAs of an SM (`rows_gradient.cu`), and their stages, at most: deeper ones are slower.
 const RING: i64 = 192 * 1024;
-const STAGES: i64 = 4;
+const STAGES: i64 = 3;
 
 /// A row-major matrix in memory.
 #[derive(Clone, Copy, Debug)]

@@ -9,8 +9,6 @@ use oxidnn_spec::{Layout, Tensor};
 const BAND: i64 = 16 * 1024;
 const GROUP: i64 = 8 * 1024;
 const MOST: i64 = 48 * 1024 - 64;
-/// The same with lines, so that two CTAs fit an SM.
-const MOST_LINES: i64 = 96 * 1024;
 
 /// What CTAs stage in shared memory, and how results are computed from it.
 pub(crate) struct Planes {
@@ -26,8 +24,6 @@ pub(crate) struct Planes {
     pub(crate) runs: Option<(i64, String)>,
     /// Values that depend on the column or the row only, computed once per CTA.
     pub(crate) table: Option<Table>,
-    /// `line_of`, which computes the number at a column of the result in an input row from the column's table, and the bytes of a number; used with runs.
-    pub(crate) lines: Option<(&'static str, i64)>,
 }
 
 /// Tables in shared memory of values per column and per row.
@@ -49,8 +45,6 @@ pub(crate) struct Shape {
     shared: i64,
     /// Entries of the tables of columns and rows; their bytes.
     tables: [i64; 3],
-    /// Numbers from one line to the next, and bytes before the first; 0 without lines.
-    lines: [i64; 2],
 }
 
 impl Planes {
@@ -58,9 +52,9 @@ impl Planes {
         self.tensor.dims()[3] * self.tensor.dtype.bits() as i64 / 8
     }
 
-    /// Input rows of `band` result rows, at most.
-    fn rows(&self, band: i64) -> i64 {
-        ((band - 1) * self.ratio.0 / self.ratio.1 + self.more).min(self.tensor.dims()[2])
+    /// Bytes of the input rows of `band` result rows.
+    fn bytes(&self, band: i64) -> i64 {
+        ((band - 1) * self.ratio.0 / self.ratio.1 + self.more).min(self.tensor.dims()[2]).saturating_mul(self.row_bytes())
     }
 
     /// The division for a destination; `None` if input rows are not contiguous, or too long.
@@ -71,28 +65,16 @@ impl Planes {
         if !dense || dims.iter().any(|&n| n < 1) || dst.dims[2] < 1 || self.row_bytes() > MOST {
             return None;
         }
-        let upper = |n: i64, d: i64| (n / d + i64::from(n % d != 0)) * d;
-        let pitch = if self.lines.is_some() { upper(dst.dims[3], 4) } else { 0 };
-        let line = self.lines.map_or(0, |(_, bytes)| pitch.saturating_mul(bytes));
         let (rows, pairs, plane) = (dst.dims[2], dims[0].checked_mul(dims[1])?, dims[2].checked_mul(dims[3])?);
         let whole = plane.saturating_mul(t.dtype.bits() as i64 / 8);
-        let all_lines = |rows: i64| rows.saturating_mul(line);
-        let fits = |band: &i64| {
-            let rows = self.rows(*band);
-            rows.saturating_mul(self.row_bytes()) <= BAND && all_lines(rows) <= 2 * BAND
-        };
-        let band = if whole <= BAND && all_lines(dims[2]) <= 2 * BAND {
-            rows
-        } else {
-            (1..=rows / tile.tall).rev().map(|n| n * tile.tall).find(fits).unwrap_or(tile.tall)
-        };
+        let fits = |band: &i64| self.bytes(*band) <= BAND;
+        let band = if whole <= BAND { rows } else { (1..=rows / tile.tall).rev().map(|n| n * tile.tall).find(fits).unwrap_or(tile.tall) };
         let behind = (dims[1] == 1 || b.strides[1] == plane) && (dims[0] == 1 || b.strides[0] == dims[1] * plane);
-        let planes = if line > 0 { (GROUP / whole).min(2 * BAND / all_lines(dims[2]).max(1)) } else { GROUP / whole };
-        let group = if band >= rows && behind { planes.clamp(1, pairs) } else { 1 };
+        let group = if band >= rows && behind { (GROUP / whole).clamp(1, pairs) } else { 1 };
         // A group consists of whole planes.
-        let staged = if group > 1 { group * dims[2] } else { self.rows(band + tile.tall - 1) };
-        let shared = staged.saturating_mul(self.row_bytes());
+        let shared = if group > 1 { group * whole } else { self.bytes(band + tile.tall - 1) };
         // Includes the rows and columns of tiles beyond the plane.
+        let upper = |n: i64, d: i64| (n / d + i64::from(n % d != 0)) * d;
         let (tables, entry) = match (&self.runs, self.table) {
             (Some((wide, _)), Some(table)) => {
                 ([upper(dst.dims[3], *wide), upper(band, tile.tall)], table.count.saturating_mul(table.bytes))
@@ -101,22 +83,19 @@ impl Planes {
         };
         let room = upper((tables[0] + tables[1]).saturating_mul(entry), 16);
         let few = tables[0] == 0 || dims[2].max(dims[3]) <= i64::from(u16::MAX);
-        let before = upper(room.saturating_add(shared).saturating_add(32), 16);
-        let bytes = before.saturating_add(all_lines(staged));
-        (few && bytes <= if line > 0 { MOST_LINES } else { MOST }).then_some(Shape {
+        (few && shared + room <= MOST).then_some(Shape {
             tile,
             band,
             group,
-            shared: bytes,
+            shared: shared + room + 32,
             tables: [tables[0], tables[1], room],
-            lines: [pitch, before],
         })
     }
 
     /// The launch; `code` computes a tile.
     pub(crate) fn launch(&self, mut emit: Emitter, dst: &Layout, code: &str, shape: &Shape) -> Launch {
         let (dims, name, word) = (self.tensor.dims(), self.name, type_name(self.tensor.dtype));
-        let Shape { tile, band, group, shared, tables, lines } = *shape;
+        let Shape { tile, band, group, shared, tables } = *shape;
         let over = |n: i64, d: i64| n / d + i64::from(n % d != 0);
         let (wide, code) = self.runs.as_ref().map_or((1, code), |(wide, own)| (*wide, own.as_str()));
         let (pairs, bands, down) = (dims[0] * dims[1], over(dst.dims[2], band), over(dst.dims[2], tile.tall));
@@ -138,12 +117,6 @@ impl Planes {
             }
         }
         emit.number("tables", tables[2]);
-        if let Some((line_of, _)) = self.lines {
-            emit.define("LINES", 1);
-            emit.number("pitch", lines[0]);
-            emit.number("lines", lines[1]);
-            emit.code(line_of);
-        }
         emit.sizes("steps", &[over(dst.dims[3], wide), down, dims[1]]);
         emit.numbers("length", &dst.dims);
         emit.code(FINISH_LANES);
@@ -159,11 +132,7 @@ impl Planes {
             "DEVICE Rows rows_of(const Args& a, index first, index last) {{\n{rows}}}\n\
              struct Plane {{\n    const {word}::word* words;\n    int first, width;\n{}    \
              DEVICE i64 at(const index* q) const {{ return ((int)q[2] - first) * width + (int)q[3]; }}\n}};\n",
-            match (&table, self.lines) {
-                (Some(_), Some(_)) => "    const Entry *columns, *rows;\n    int top;\n    const real* lines;\n    int pitch;\n",
-                (Some(_), None) => "    const Entry *columns, *rows;\n    int top;\n",
-                _ => "",
-            }
+            if table.is_some() { "    const Entry *columns, *rows;\n    int top;\n" } else { "" }
         ));
         let code = code.replace(&format!("a.{name}_data, {name}_at(a, q)"), "plane.words, plane.at(q)");
         emit.code(&tile_of(&code, tile.along, dst.ndims(), ", const Plane& plane"));

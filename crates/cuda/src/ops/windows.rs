@@ -170,7 +170,6 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
             more: (size - 1).saturating_mul(step).saturating_add(1),
             runs: None,
             table: None,
-            lines: None,
         });
     }
     Ok(())
@@ -232,14 +231,16 @@ pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, S
     map.emit.sizes("spread", &op.src.dims()[2..].iter().map(|i| i.saturating_mul(2)).collect::<Vec<_>>());
     let (rank, along) = (op.src.dims().len(), along(op.src.dims().len()));
     let code = if forward { resampled(rank, along) } else { spread(op, along) };
-    // Fewer results per thread if each is a vector of channels, which takes more registers.
+    // Fewer results per thread if each is a vector of channels, which takes more registers; more if lines of input rows are kept for the next results.
     let single = to.1.blocking().is_some_and(|b| b.strides[1] != 1);
-    map.tiles(&code, &[("from", from.1), ("dst", to.1)], Tile { along, tall: if forward && single { 4 } else { 2 }, wide: 1 });
+    let keeps_lines = rank == 4 && op.dst.dims()[3] >= op.src.dims()[3];
+    let tall = match (forward && single, keeps_lines) {
+        (true, true) => 8,
+        (true, false) => 4,
+        _ => 2,
+    };
+    map.tiles(&code, &[("from", from.1), ("dst", to.1)], Tile { along, tall, wide: 1 });
     if forward && rank == 4 {
-        let real = Real::of(problem);
-        let bytes = real.dtype().bits() as i64 / 8;
-        // When downsampling, reads from shared memory would have bank conflicts.
-        let runs = op.dst.dims()[3] >= op.src.dims()[3];
         map.planes(Planes {
             name: "from",
             tensor: op.src.clone(),
@@ -248,9 +249,9 @@ pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, S
                 .into(),
             ratio: (op.src.dims()[2], op.dst.dims()[2].max(1)),
             more: 3,
-            runs: runs.then(|| (4, if nearest { NEAREST_RUNS.into() } else { linear_runs(real) })),
-            table: (!nearest).then_some(Table { function: "tap_of", element: "Tap", count: 1, bytes: 2 * bytes }),
-            lines: (runs && !nearest).then_some((LINE_OF, bytes)),
+            // When downsampling, reads from shared memory would have bank conflicts.
+            runs: (op.dst.dims()[3] >= op.src.dims()[3]).then(|| (4, resampled_runs(nearest))),
+            table: (!nearest).then(|| Table { function: "tap_of", element: "Tap", count: 1, bytes: if Real::of(problem) == Real::Double { 16 } else { 8 } }),
         });
     }
     if !forward && rank == 4 && Real::of(problem) == Real::Single {
@@ -270,33 +271,33 @@ pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, S
                 more: most(2) + 2,
                 runs: Some((2, SPREAD_RUNS.into())),
                 table: Some(Table { function: "spread_of", element: "u32", count: 1 + entries, bytes: 4 }),
-                lines: None,
             });
         }
     }
     Ok(map.program())
 }
 
-/// Statements that choose the nearest inputs of a tile of a plane in shared memory.
-const NEAREST_RUNS: &str = "    index left[WIDE];\n    real unused;\n#pragma unroll\n    for (int x = 0; x < WIDE; ++x) {\n        index at[2];\n        \
-    taps(a, 1, min(p[3] + x, (index)a.length[3] - 1), at, unused);\n        left[x] = at[0];\n    }\n#pragma unroll\n    for (int j = 0; j < TALL; ++j) {\n        \
-    index own[RANK], at[2];\n        if (!moved(a, p, j, 0, own)) break;\n        taps(a, 0, own[2], at, unused);\n        \
-    const from_type::word* row = plane.words + (at[0] - plane.first) * plane.width;\n        real v[WIDE];\n#pragma unroll\n        \
-    for (int x = 0; x < WIDE; ++x) v[x] = from_type::decode(row[left[x]]);\n        finish_run<WIDE>(a, own, v);\n    }\n";
-
-/// `line_of`: interpolation along an input row.
-const LINE_OF: &str = "DEVICE real line_of(const from_type::word* row, const Tap& t) {\n    \
-    return fma(t.second, from_type::decode(row[t.places >> 16]), ((real)1 - t.second) * from_type::decode(row[t.places & 0xffff]));\n}\n";
-
-/// Statements that interpolate a tile of a plane between lines in shared memory, which are interpolated along the rows.
-fn linear_runs(real: Real) -> String {
-    let number = crate::emit::type_name(real.dtype());
+/// Statements that interpolate a tile of a plane in shared memory: along input rows, of which the last two are kept, then between these. Taps of linear
+/// interpolation come from the tables.
+fn resampled_runs(nearest: bool) -> String {
+    let find = if nearest {
+        "taps(a, d, min(o, (index)a.length[2 + d] - 1), at, second);"
+    } else {
+        "const Tap t = d ? plane.columns[o] : plane.rows[o - plane.top];\n        at[0] = t.places & 0xffff, at[1] = t.places >> 16, second = t.second;"
+    };
     format!(
-        "#pragma unroll\n    for (int j = 0; j < TALL; ++j) {{\n        index own[RANK];\n        if (!moved(a, p, j, 0, own)) break;\n        \
-         const Tap t = plane.rows[own[2] - plane.top];\n        const real above = (real)1 - t.second;\n        Vector<{number}, WIDE> first, last;\n        \
-         first.load(plane.lines, ((int)(t.places & 0xffff) - plane.first) * plane.pitch + p[3]);\n        \
-         last.load(plane.lines, ((int)(t.places >> 16) - plane.first) * plane.pitch + p[3]);\n        real v[WIDE];\n#pragma unroll\n        \
-         for (int x = 0; x < WIDE; ++x) v[x] = fma(t.second, last.number(x), above * first.number(x));\n        finish_run<WIDE>(a, own, v);\n    }}\n"
+        "    auto find = [&](int d, index o, index (&at)[2], real& second) {{\n        {find}\n    }};\n    index left[WIDE], right[WIDE];\n    real second[WIDE];\n#pragma unroll\n    \
+         for (int x = 0; x < WIDE; ++x) {{\n        index at[2];\n        find(1, p[3] + x, at, second[x]);\n        left[x] = at[0], right[x] = at[1];\n    }}\n    \
+         auto line = [&](index y, real (&v)[WIDE]) {{\n        const from_type::word* row = plane.words + (y - plane.first) * plane.width;\n#pragma unroll\n        \
+         for (int x = 0; x < WIDE; ++x) {{\n            const real l = from_type::decode(row[left[x]]);\n            \
+         v[x] = SIDES == 1 ? l : fma(second[x], from_type::decode(row[right[x]]), ((real)1 - second[x]) * l);\n        }}\n    }};\n    \
+         index held[2] = {{-1, -1}};\n    real lines[2][WIDE];\n#pragma unroll\n    for (int j = 0; j < TALL; ++j) {{\n        index own[RANK];\n        \
+         if (!moved(a, p, j, 0, own)) break;\n        index at[2];\n        real below;\n        find(0, own[2], at, below);\n        if (at[0] != held[0]) {{\n            \
+         if (at[0] == held[1]) {{\n#pragma unroll\n                for (int x = 0; x < WIDE; ++x) lines[0][x] = lines[1][x];\n            }} else {{\n                \
+         line(at[0], lines[0]);\n            }}\n            held[0] = at[0];\n        }}\n        real v[WIDE];\n#pragma unroll\n        \
+         for (int x = 0; x < WIDE; ++x) v[x] = lines[0][x];\n        if (SIDES == 2 && at[1] != at[0]) {{\n            if (at[1] != held[1]) {{\n                \
+         line(at[1], lines[1]);\n                held[1] = at[1];\n            }}\n            const real above = (real)1 - below;\n#pragma unroll\n            \
+         for (int x = 0; x < WIDE; ++x) v[x] = fma(below, lines[1][x], above * v[x]);\n        }}\n        finish_run<WIDE>(a, own, v);\n    }}\n"
     )
 }
 

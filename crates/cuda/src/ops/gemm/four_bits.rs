@@ -20,8 +20,6 @@ const TWO_BLOCKS: i64 = 32;
 const STAGE: i64 = 590;
 const WIDEN: i64 = 190;
 const BOTH: i64 = 850;
-/// Rows of a tile from which two neighbouring tiles load the source together: L2 could not deliver it twice.
-const SHARED: i64 = 64;
 /// Split-K clusters: CTAs, and fixed cycles and cycles per row of their reduction through distributed shared memory.
 const SPLITS: [(i64, i64, i64); 4] = [(1, 0, 0), (2, 0, 30), (4, 4000, 140), (8, 9000, 140)];
 
@@ -172,8 +170,6 @@ impl FourBits<'_> {
         }
         let k_stages = ceil(self.k, 64);
         let tiles = Tiles::best(self.m, self.n, k_stages, &target.facts).ok_or(Skip::Shape("no tile fits"))?;
-        let (down, across) = (ceil(self.n, COLUMNS), ceil(self.m, tiles.rows));
-        let shared = if tiles.rows >= SHARED && down % 2 == 0 { 2 } else { 1 };
         let mut emit = self.emitter()?;
         let name = FourBits::name(self.op.src.dtype)?;
         let is_paired = [self.c.outer, self.c.offset].iter().all(|v| v % 2 == 0);
@@ -190,7 +186,7 @@ impl FourBits<'_> {
             ("TILE_N", tiles.rows),
             ("CONSUMERS", 2),
             ("STAGES", tiles.stages),
-            ("CLUSTER_M", shared),
+            ("CLUSTER_M", 1),
             ("CLUSTER_N", 1),
             ("SPLIT", tiles.split),
             ("UNSIGNED", i64::from(self.op.weights.dtype == DataType::U4)),
@@ -198,14 +194,14 @@ impl FourBits<'_> {
         ] {
             emit.option(macro_name, value);
         }
-        let mut words = pairs(&[self.n, self.m, k_stages, self.group / 64, down / shared, across, 1, GROUP]);
+        let (down, across) = (ceil(self.n, COLUMNS), ceil(self.m, tiles.rows));
+        let mut words = pairs(&[self.n, self.m, k_stages, self.group / 64, down, across, 1, GROUP]);
         words.extend([self.c.word(), Word::Value(self.c.outer as u64)]);
         let mut launch = emit.epilogue_of("gemm_w4_sm90", words);
-        launch.maps = self.maps(tiles.rows / shared);
+        launch.maps = self.maps(tiles.rows);
         let slots = i64::from(target.facts.multiprocessors) * if tiles.rows <= TWO_BLOCKS { 2 } else { 1 };
-        launch.grid =
-            [(if tiles.split > 1 { down * across * tiles.split } else { (down * across).min(slots / shared * shared) }) as u32, 1, 1];
-        (launch.block, launch.cluster) = (384, (tiles.split * shared) as u32);
+        launch.grid = [(if tiles.split > 1 { down * across * tiles.split } else { (down * across).min(slots) }) as u32, 1, 1];
+        (launch.block, launch.cluster) = (384, tiles.split as u32);
         launch.shared = (1040 + tiles.stages * (4352 + tiles.rows * 128 + 16)) as u32;
         launch.aligned = if is_paired { vec![self.c.place()] } else { Vec::new() };
         Ok(launch)
