@@ -30,7 +30,6 @@ fn leaves_the_rest() {
     for line in [
         "--conv mb2ic64ih56oc64oh56",
         "--conv --stag=axb --dtag=axb mb2ic64ih56oc64oh56",
-        "--conv --stag=abx --dtag=abx mb2ic64ih7oc64oh7",
         "--conv --stag=abx --dtag=abx mb2ic64ih32oc64oh32",
         "--conv --stag=abx --dtag=abx mb2ic64ih56oc64oh28sh2",
         "--conv --stag=abx --dtag=abx mb2ic64ih56oc64oh56kh3ph1",
