@@ -12,7 +12,8 @@ pub fn concrete(problem: &Problem, hints: &FillHints) -> Result<Problem, Error> 
     for o in op.operands_mut().into_iter().filter(|o| o.tensor.layout.has_runtime()) {
         let dims = hints.runtime_dims.get(&o.arg).copied().unwrap_or(*o.tensor.dims());
         if dims.has_runtime() {
-            let expected = "the sizes of an execution, those that are unknown before it named by --runtime-dim-mask or --runtime_dims_masks";
+            let expected =
+                "the sizes of an execution, those that are unknown before it named by --runtime-dim-mask or --runtime_dims_masks";
             return Err(Error::arg(o.arg, dims, expected));
         }
         o.tensor.layout = o.tensor.layout.at_sizes(dims);

@@ -134,13 +134,11 @@ fn input(problem: &Problem, o: &Operand<Tensor>, hints: &FillHints, all_bytes: b
     let n = out.count();
     let special = specials(problem, o.arg, t.dtype);
     let values: Vec<f64> = (0..n)
-        .map(|i| {
-            match draw {
-                _ if !special.is_empty() && i % 17 == 5 => special[i / 17 % special.len()],
-                Draw::Grid(lo, hi, f) => rng.int(lo, hi) as f64 * f,
-                Draw::Of(choices) => rng.pick(choices),
-                Draw::Constant(v) => v,
-            }
+        .map(|i| match draw {
+            _ if !special.is_empty() && i % 17 == 5 => special[i / 17 % special.len()],
+            Draw::Grid(lo, hi, f) => rng.int(lo, hi) as f64 * f,
+            Draw::Of(choices) => rng.pick(choices),
+            Draw::Constant(v) => v,
         })
         .collect();
     out.set_values(&values);
