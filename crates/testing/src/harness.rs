@@ -414,8 +414,8 @@ impl Truth {
         Ok(Truth { problem: problem.clone(), inputs, outputs, inplace: None, sums, bounds })
     }
 
-    /// Whether `problem` differs only in strided and blocked layouts: then its results are the same, since the values of inputs do not depend
-    /// on their layouts, and those of outputs only where dropout and stochastic rounding number the elements as they lie in memory.
+    /// Whether `problem` differs only in strided and blocked layouts on which no value depends. Those of inputs never do. Those of outputs do
+    /// with dropout and stochastic rounding, which draw a random number by an element's place in memory.
     fn differs_in_layouts_only(&self, problem: &Problem) -> bool {
         let (mine, theirs) = (self.problem.operands(), problem.operands());
         let numbered = problem.attr.dropout.is_some() || !problem.attr.rounding.is_empty();

@@ -44,7 +44,7 @@ const COPIED: i64 = 2048;
 const EXIST: f64 = 0.75;
 const NARROW: f64 = 0.5;
 /// Size of a tensor with padding, relative to that without, from which on elements are converted one by one.
-pub(super) const LONELY: f64 = 12.0;
+pub(super) const MOSTLY_PADDING: f64 = 12.0;
 /// Neighbours of the destination that are enough for a chunk of a program.
 const LONG: usize = 64;
 /// Numbers of rows of a tile that are no powers of two.
@@ -147,8 +147,8 @@ fn is_scattered((op, is_copy): (&Reorder, bool), problem: &Problem, target: &Cpu
     // Numbers in runs are converted as such, and the padding is cleared at once.
     let in_runs = || super::run(&op.dst, &op.src) as i64 >= *super::VECTORS.start();
     // Without AVX-512 tiles of zeros take longer than clearing.
-    let lonely = || !avx512 && super::sparsity(&op.dst, None) > LONELY;
-    let cleared = || super::sparsity(&op.dst, None) > super::SCATTERED && in_runs() || lonely();
+    let mostly_padding = || !avx512 && super::sparsity(&op.dst, None) > MOSTLY_PADDING;
+    let cleared = || super::sparsity(&op.dst, None) > super::SCATTERED && in_runs() || mostly_padding();
     let scattered = if is_copy { super::spread(op) > super::SCATTERED } else { single() || cleared() };
     turned() || scattered && super::generated(problem, target).is_ok()
 }

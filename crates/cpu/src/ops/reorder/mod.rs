@@ -126,7 +126,7 @@ fn is_whole(op: &Reorder) -> bool {
 /// the destination has neighbours enough.
 fn check_filled(op: &Reorder, problem: &Problem, target: &CpuTarget) -> Result<(), Skip> {
     let avx512 = target.jit.is_some_and(|jit| jit.avx512);
-    let wide = || lanes::near(op, 0) >= WIDE[usize::from(avx512)] || !avx512 && sparsity(&op.dst, None) > lanes::LONELY;
+    let wide = || lanes::near(op, 0) >= WIDE[usize::from(avx512)] || !avx512 && sparsity(&op.dst, None) > lanes::MOSTLY_PADDING;
     let moved = || wide() && turned(problem, target).is_ok();
     if spread(op) >= SPARSE && (moved() || generated(problem, target).is_ok()) {
         return Err(Skip::Layout("of src or dst: mostly padding".into()));
