@@ -40,13 +40,13 @@ const FULL: f64 = 0.625;
 const ALONE: usize = 4;
 /// Fewest elements of a copy with short runs.
 const COPIED: i64 = 2048;
-/// Part of the positions of full tiles that must exist, of words and of narrower elements.
+/// Part of the positions of full tiles that must exist; and if tiles overlap.
 const EXIST: f64 = 0.75;
-const NARROW: f64 = 0.5;
+const ENOUGH: f64 = 0.36;
 /// Size of a tensor with padding, relative to that without, from which on elements are converted one by one.
 pub(super) const MOSTLY_PADDING: f64 = 12.0;
 /// Neighbours of the destination that are enough for a chunk of a program.
-const LONG: usize = 64;
+const LONG: usize = 32;
 /// Numbers of rows of a tile that are no powers of two.
 const FEW: [usize; 4] = [3, 5, 6, 7];
 /// Largest part of tiles with partly filled vectors: when whole tiles are as fast as pieces with lines of one vector, and when they are
@@ -142,7 +142,7 @@ fn is_scattered((op, is_copy): (&Reorder, bool), problem: &Problem, target: &Cpu
     let avx512 = target.jit.is_some_and(|jit| jit.avx512);
     let sparse = || super::sparsity(&op.dst, None) > super::SCATTERED && !is_interleaved(op);
     let turned = || is_copy && sparse() && super::turned(problem, target).is_ok();
-    let long = || avx512 || near(op, 0) >= LONG;
+    let long = || avx512 || walked(op).iter().any(|l| l.steps[0] == 1 && l.size >= LONG);
     let single = || super::sparsity(&op.src, None) >= super::SCATTERED && near(op, 1) == 1 && long();
     // Numbers in runs are converted as such, and the padding is cleared at once.
     let in_runs = || super::run(&op.dst, &op.src) as i64 >= *super::VECTORS.start();
@@ -156,8 +156,7 @@ fn is_scattered((op, is_copy): (&Reorder, bool), problem: &Problem, target: &Cpu
 /// Whether both tensors have runs of half a line or more, and of more than a vector of numbers, and what follows a run in the destination comes from so few
 /// lines of the source that these are in L1 until the rest of them is read; or runs of two lines, which leave little of any.
 fn has_runs(op: &Reorder, jit: Isa, target: &CpuTarget) -> bool {
-    let [Some(to), Some(from)] = [&op.dst, &op.src].map(|t| t.blocking()) else { return false };
-    let all = loops(&loops::walked(to, from), [to, from]).unwrap_or_default();
+    let all = walked(op);
     let [.., next, run] = &all[..] else { return false };
     let line = target.caches.line;
     let long = run.steps == [1; 2] && run.size > jit.width().lanes();
@@ -168,12 +167,10 @@ fn has_runs(op: &Reorder, jit: Isa, target: &CpuTarget) -> bool {
 /// Whether tiles are faster than runs if the contiguous dimension stays the same: for short runs, and for copies only if they are whole
 /// vectors.
 fn keeps(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
-    let [Some(to), Some(from)] = [&op.dst, &op.src].map(|t| t.blocking()) else { return false };
     if super::run(&op.dst, &op.src) > SHORT_RUN {
         return false;
     }
-    let all = loops(&loops::walked(to, from), [to, from]).unwrap_or_default();
-    let run = all.last().filter(|run| run.steps == [1; 2]).map_or(0, |run| run.size);
+    let run = walked(op).last().filter(|run| run.steps == [1; 2]).map_or(0, |run| run.size);
     let whole = run >= jit.width().lanes();
     if super::check_copy(op, attr).is_err() {
         // Loads of partial vectors wait for preceding partial stores nearby (store forwarding). Without AVX-512 runs of several vectors are faster than
@@ -193,8 +190,19 @@ fn is_interleaved(op: &Reorder) -> bool {
 
 /// Neighbours that exist in the destination (0) or the source (1).
 pub(super) fn near(op: &Reorder, t: usize) -> usize {
+    existing_loops(op).iter().find(|l| l.steps[t] == 1).map_or(1, |l| l.size)
+}
+
+/// The loops of destination and source over the positions that exist.
+fn existing_loops(op: &Reorder) -> Vec<loops::Loop> {
     let all = || loops(op.dst.dims(), [op.dst.blocking()?, op.src.blocking()?]);
-    all().unwrap_or_default().iter().find(|l| l.steps[t] == 1).map_or(1, |l| l.size)
+    all().unwrap_or_default()
+}
+
+/// The same over all positions that are visited.
+fn walked(op: &Reorder) -> Vec<loops::Loop> {
+    let tensors = op.dst.blocking().zip(op.src.blocking());
+    tensors.and_then(|(to, from)| loops(&loops::walked(to, from), [to, from])).unwrap_or_default()
 }
 
 /// Whether most of the tiles is padding, and it takes long to look for the scales of each.
@@ -211,11 +219,10 @@ pub(super) fn are_cheap(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
 
 /// Whether both tensors have the same contiguous dimension, with runs shorter than a vector.
 pub(super) fn has_short_runs(op: &Reorder, jit: Isa) -> bool {
-    let [Some(to), Some(from)] = [&op.dst, &op.src].map(|t| t.blocking()) else { return false };
-    let all = loops(&loops::walked(to, from), [to, from]).unwrap_or_default();
+    let all = walked(op);
     let Some(run) = all.last().filter(|run| run.steps == [1; 2]) else { return false };
     let lanes = jit.width().lanes();
-    let exist = loops(op.dst.dims(), [to, from]).and_then(|all| all.last().copied()).map_or(0, |run| run.size);
+    let exist = existing_loops(op).last().map_or(0, |run| run.size);
     let one = run.size == lanes || !jit.avx512 && run.size == 2 * lanes;
     (3..lanes).contains(&run.size) || one && (3..lanes).contains(&exist)
 }
@@ -243,9 +250,7 @@ pub(super) fn are_faster(op: &Reorder, attr: &Attr, jit: Isa, lines: usize) -> b
         let whole = whole && lanes.regions.ragged(most) <= RAGGED[half];
         let square = lanes.kernel.vectors[0] == lanes.kernel.vectors[1];
         // Without AVX-512, tiles may overlap, and so few of them need masks.
-        let narrow = lanes.kernel.from.bytes().min(lanes.kernel.to.bytes()) < 4;
-        let enough = exist >= if narrow { NARROW } else { EXIST };
-        let unmasked = !jit.avx512 && enough && !is_interleaved(op) && lanes.regions.ragged(most) <= RAGGED[0];
+        let unmasked = !jit.avx512 && exist >= ENOUGH && !is_interleaved(op) && lanes.regions.ragged(most) <= RAGGED[0];
         (lanes.are_narrow() || whole && square || unmasked) && !lanes.are_alone()
     })
 }
