@@ -132,17 +132,26 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarg
 /// # Errors
 /// Missing operands, and scratch that exceeds the address space.
 pub(crate) fn viewed(problem: Problem, inner: Box<dyn Plan>, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    by_image(problem, inner, 1, target)
+}
+
+/// The same by the plan for one of `images` images: every operand with another description in `inner` has an image for each round.
+///
+/// # Errors
+/// As for [`viewed`].
+pub(crate) fn by_image(problem: Problem, inner: Box<dyn Plan>, images: usize, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let mut stages = Vec::new();
     for o in problem.operands() {
         let tensor = inner.problem().tensor(o.arg).ok_or(Skip::Op("without an operand"))?;
         if o.tensor != tensor {
-            stages.push(Stage { arg: o.arg, tensor, steps: None, apart: false, reorders: [None, None] });
+            let steps = (images > 1).then(|| [bytes(&o.tensor, 0), 0]);
+            stages.push(Stage { arg: o.arg, tensor, steps, apart: false, reorders: [None, None] });
         }
     }
     if stages.len() > STAGED.len() {
         return Err(Skip::Shape("so many operands"));
     }
-    finish(problem, Staged { what: COPIES, inner, stages, rounds: Rounds::ONE }, target)
+    finish(problem, Staged { what: COPIES, inner, stages, rounds: Rounds { count: images, ..Rounds::ONE } }, target)
 }
 
 /// An operand that the inner operation gets in another form.
@@ -437,7 +446,7 @@ impl Generated for Staged {
     fn decision(&self, _: &Problem) -> Decision {
         let moved = self.stages.iter().filter(|s| s.reorders.iter().any(Option::is_some));
         match moved.map(|s| s.tensor.bytes()).sum() {
-            0 => self.inner.decision(),
+            0 if self.rounds.count == 1 => self.inner.decision(),
             bytes => around(self.what, &*self.inner, self.rounds.count.div_ceil(self.rounds.workers.max(1)), bytes),
         }
     }
@@ -476,7 +485,10 @@ impl Staged {
         };
         let shared = Region::host(take(self.shared()));
         let mut copies = [[Region::host(Buf::empty())]; STAGED.len()];
-        copies.iter_mut().zip(&self.stages).for_each(|(copy, stage)| *copy = [Region::host(take(stage.bytes()))]);
+        for (copy, stage) in copies.iter_mut().zip(&self.stages) {
+            let image = stage.steps.filter(|_| !stage.apart).map(|[images, _]| Ok(behind(ctx.buf(stage.arg)?, images * round)));
+            *copy = [Region::host(image.unwrap_or_else(|| Ok(take(stage.bytes())))?)];
+        }
         let reorder = |which: usize| {
             self.stages.iter().zip(&copies).zip(&code.stages).try_for_each(|((stage, copy), execs)| {
                 let plan = stage.reorders[which].as_ref().map(|p| &p.problem().op);
@@ -507,7 +519,7 @@ impl Staged {
         run_with(&*code.inner, ctx, shared, |bound| {
             if let Some((stage, copy)) = self.stages.iter().zip(&copies).find(|s| s.0.arg == bound.arg) {
                 bound.tensor = &stage.tensor;
-                if stage.apart {
+                if stage.apart || stage.steps.is_some() {
                     bound.regions = copy;
                 }
             }

@@ -12,14 +12,18 @@ use oxidnn_spec::{Op, Problem};
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("columns:jit", generated),
+    Impl::new("columns:jit", columns),
     Impl::new("stages:jit", |p, t| Program::plan_in_stages(p, t, pipeline)),
     Impl::new("columns:portable", |p, t| columns::plan(p, t, None)),
     Impl::new("folds:portable", |p, t| RowPlan::resolved(p, t, pipeline)),
     fallback::ROW,
 ];
 
-fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+/// Plans channels as columns in generated code.
+///
+/// # Errors
+/// As for `columns::plan`.
+pub(super) fn columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     columns::plan(problem, target, Some(target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?))
 }
 
