@@ -34,8 +34,9 @@ use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Prop, RnnLinear, Tens
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Sums of a task of several panels: they stay in L1.
+/// Sums of a task of several panels, which stay in L1, and bytes of its weights, which stay in L2 if their bits are inspected first.
 const TASK_SUMS: usize = 2 << 10;
+const TASK_WEIGHT_BYTES: usize = 128 << 10;
 
 /// A planned forward pass.
 #[derive(Debug)]
@@ -344,8 +345,10 @@ impl Forward {
             (_, second) if self.projection.is_none() => (2..3, self.gates, second.as_ref()),
             (_, second) => (0..1, self.outputs, second.as_ref()),
         };
+        let weights = if phase == 1 { self.projection.as_ref().unwrap_or(&self.iter) } else { &self.iter };
+        let (sums, bytes) = (self.cut.tallest() * gates.len() * panels.width, gates.len() * weights.panel_bytes());
         let whole = self.cut.whole && skinny.is_some_and(Skinny::is_whole);
-        let each = if whole { TASK_SUMS / (self.cut.tallest() * gates.len() * panels.width) } else { 1 };
+        let each = if whole { (TASK_SUMS / sums).min(TASK_WEIGHT_BYTES / bytes.max(1)) } else { 1 };
         (gates, panels, each.clamp(1, panels.count))
     }
 
