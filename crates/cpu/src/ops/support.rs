@@ -119,12 +119,6 @@ fn columns_mask(weights: &Tensor, depth: &[usize]) -> u32 {
     (0..weights.dims().len()).filter(|d| !depth.contains(d)).fold(0, |mask, d| mask | 1 << d)
 }
 
-/// Whether weights of open layout are a single column of floating-point elements. They stay plain: in a panel all other lanes would be
-/// zeros.
-pub(super) fn is_one_column(weights: &Tensor, columns: usize) -> bool {
-    columns == 1 && [DataType::F32, DataType::Bf16, DataType::F16].contains(&weights.dtype)
-}
-
 /// The tag of weights in panels: all dimensions but `depth` and `column` outermost in order, then the panels of `width` columns, the
 /// dimensions `depth` from slow to fast, and the columns of a panel.
 pub(super) fn panel_tag(ndims: usize, depth: &[usize], column: usize, width: usize) -> String {

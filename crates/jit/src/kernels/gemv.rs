@@ -328,7 +328,8 @@ const MIN_CHAINS: usize = 8;
 
 /// How far ahead a panel is prefetched.
 const PREFETCH_DISTANCE_BYTES: i32 = 8192;
-/// Rows from which prefetching pays: with fewer, out-of-order execution reaches far enough ahead, and prefetches cost a few per cent.
+/// Rows from which prefetching pays on AVX-512: with fewer, out-of-order execution reaches far enough ahead, and prefetches cost a few per
+/// cent. With half the bytes a vector it does not reach as far.
 const MIN_PREFETCH_ROWS: usize = 3;
 
 struct Panel<'w> {
@@ -357,7 +358,7 @@ impl Panel<'_> {
 
     /// Whether the panel is prefetched. Weights that are decoded come slowly enough without.
     fn prefetches(&self) -> bool {
-        self.parts() == 1 && self.w.rows >= MIN_PREFETCH_ROWS
+        self.parts() == 1 && (self.w.rows >= MIN_PREFETCH_ROWS || self.w.width == Width::W256)
     }
 
     /// Bytes of so many vectors' columns in a line.

@@ -1,7 +1,7 @@
 //! `packed:jit` and `packed:amx`: inner product as matrix products on generated microkernels: forward, backward by data, and gradients of
 //! plain weights.
 
-use super::packed::{check_scales, depth, inner, is_one_column, plain_tag, resolve};
+use super::packed::{check_scales, depth, inner, plain_tag, resolve, stay_plain};
 use super::weights;
 use crate::CpuTarget;
 use crate::kernels::access::View;
@@ -210,7 +210,7 @@ pub(super) fn resolve_weights(op: &mut InnerProduct, isa: Isa, together: usize) 
     let tag = match op.prop {
         Prop::BackwardData if n > 2 => return Ok(()),
         Prop::BackwardData => panels(&[0], 1),
-        _ if is_one_column(op) => plain_tag(op).into(),
+        _ if stay_plain(op) => plain_tag(op).into(),
         _ => {
             let (depth, is_any) = (depth(op, together), op.weights.layout.is_any());
             if depth[..depth.len() - 1].iter().any(|d| dims[*d] != 1) && dims[depth[depth.len() - 1]] % together as i64 != 0 {

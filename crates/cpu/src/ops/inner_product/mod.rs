@@ -9,7 +9,7 @@ use crate::CpuTarget;
 use crate::kernels::access::Axis;
 use crate::kernels::gemv::MAX_ROWS;
 use crate::kernels::tile::layout::together;
-use crate::ops::matmul::few::{Side, Sides};
+use crate::ops::matmul::few::{COLUMNS, Side, Sides};
 use crate::ops::matmul::gemv;
 use crate::ops::{doubles, fallback, passes, rounded, staged};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
@@ -56,21 +56,24 @@ fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
     if !op.prop.is_forward() {
         return Err(Skip::Op("this propagation kind"));
     }
-    let sides = |inner: Vec<usize>| Sides {
-        few: Side { arg: Arg::WEIGHTS, across: [0, 1], depth: inner.clone() },
-        many: Side { arg: Arg::SRC, across: [0; 2], depth: inner },
-        result: Arg::DST,
-        batch: 0,
-    };
-    sides((1..op.src.dims().len()).collect()).check_columns(problem)?;
+    if op.weights.dims()[0] > COLUMNS {
+        return Err(Skip::Shape("more than 4 columns"));
+    }
     let mut problem = problem.clone();
     if let Op::InnerProduct(op) = &mut problem.op {
         packed::resolve(op, target)?;
     }
     problem.resolve();
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
-    let inner = packed::inner(&op.weights);
-    sides(inner).plan(problem, target)
+    let depth = packed::inner(&op.weights);
+    let sides = Sides {
+        few: Side { arg: Arg::WEIGHTS, across: [0, 1], depth: depth.clone() },
+        many: Side { arg: Arg::SRC, across: [0; 2], depth },
+        result: Arg::DST,
+        batch: 0,
+    };
+    sides.check_columns(&problem)?;
+    sides.plan(problem, target)
 }
 
 /// Products of up to 8 rows for which gemv is faster than tiles.

@@ -11,6 +11,7 @@ use crate::kernels::dot::product::{Operand, Product, scratch_len};
 use crate::kernels::epilogue::{self, Epilogue};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked};
+use crate::ops::matmul::few;
 use crate::ops::support;
 use crate::row::{Kernel, RowPlan, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Plan, Skip};
@@ -72,9 +73,10 @@ pub(super) fn channels_first(t: &Tensor) -> bool {
     t.blocking().is_some_and(|b| b.inner.iter().all(|(d, _)| d != 1) && farther(&b.strides))
 }
 
-/// Whether the result has one channel.
-pub(super) fn is_one_column(op: &InnerProduct) -> bool {
-    support::is_one_column(&op.weights, op.weights.dims()[0].max(0) as usize)
+/// Whether weights of open layout stay plain, because the result has so few channels.
+pub(super) fn stay_plain(op: &InnerProduct) -> bool {
+    let dims = op.weights.dims();
+    few::stay_plain(&op.weights, dims[0], dims[1..].iter().fold(1, |all, n| all.saturating_mul(n.max(&0).unsigned_abs() as usize)))
 }
 
 /// The layout of weights that are not in panels, in the order of the source.
@@ -104,7 +106,7 @@ pub(super) fn resolve(op: &mut InnerProduct, target: &CpuTarget) -> Result<(), S
     let tag = match op.prop {
         Prop::BackwardData if spatial => plain_tag(op).to_string(),
         Prop::BackwardData => panels(&op.weights, &[0], 1),
-        _ if is_one_column(op) => plain_tag(op).to_string(),
+        _ if stay_plain(op) => plain_tag(op).to_string(),
         _ => panels(&op.weights, &depth(op, 1), 0),
     };
     support::resolve(&mut op.weights, &tag)?;

@@ -18,7 +18,10 @@ use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
 
 /// Most columns: with more, a tile has enough lanes to be faster.
-const COLUMNS: i64 = 4;
+pub(crate) const COLUMNS: i64 = 4;
+/// Least K from which on weights of open layout and of several columns stay plain: with less, packing them for few rows costs more than
+/// idle lanes of panels do for many.
+const PLAIN_DEPTH: usize = 512;
 /// Least K, for one column and for several: the work after each sum costs as much as a few vectors of products.
 const DEPTH: [usize; 2] = [64, 768];
 /// Least elements of the streamed side, for one column and for several, that make preparing the other side worthwhile. `DEPTH` and `WALKED`
@@ -72,6 +75,13 @@ fn is_small_integer(dtype: DataType) -> bool {
     matches!(dtype, DataType::S8 | DataType::U8 | DataType::S4 | DataType::U4)
 }
 
+/// Whether weights of open layout are so few columns of floating-point elements that they stay plain, contiguous along K: in panels all
+/// other lanes would be zeros, in memory and in registers.
+pub(crate) fn stay_plain(weights: &Tensor, columns: i64, depth: usize) -> bool {
+    let real = [DataType::F32, DataType::Bf16, DataType::F16].contains(&weights.dtype);
+    real && (columns == 1 || (2..=COLUMNS).contains(&columns) && depth >= PLAIN_DEPTH)
+}
+
 impl Side {
     fn of<'p>(&self, problem: &'p Problem) -> Result<&'p Tensor, Skip> {
         problem.op.tensor(self.arg).ok_or(Skip::Op("without an operand"))
@@ -103,12 +113,12 @@ impl Sides {
         let (few, many) = (self.few.of(problem)?, self.many.of(problem)?);
         let (columns, rows) = (few.dims()[self.few.across[0]], many.dims()[self.many.across[0]]);
         let depth = self.many.depth.iter().map(|d| many.dims()[*d] as usize).fold(1, usize::saturating_mul);
-        if few.blocking().is_none() && columns > 1 {
-            return Err(Skip::Layout("of the weights: any, which are panels for every number of rows".into()));
+        if few.blocking().is_none_or(|b| !b.is_plain()) && columns > 1 {
+            return Err(Skip::Layout("of the weights: panels".into()));
         }
         // Integers are converted in any case.
         let contiguous = !is_small_integer(few.dtype)
-            && few.blocking().is_some_and(|b| b.is_plain() && Axis::new(&self.few.depth, few.dims()).chained(b) == Some(1));
+            && few.blocking().is_some_and(|b| Axis::new(&self.few.depth, few.dims()).chained(b) == Some(1));
         let several = usize::from(columns > 1 && !contiguous && !is_small_integer(few.dtype));
         let by_row = many.blocking().is_some_and(|b| b.is_plain() && b.strides[self.many.across[0]] == 1 && rows > 1);
         let least = match by_row {

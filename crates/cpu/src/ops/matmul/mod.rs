@@ -72,12 +72,18 @@ pub(super) fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<d
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     let n = op.dst.dims().len();
     let (row, column) = (n - 2, n - 1);
+    if op.dst.dims()[column] > few::COLUMNS {
+        return Err(Skip::Shape("more than 4 columns"));
+    }
     let few = Side { arg: Arg::WEIGHTS, across: [column; 2], depth: vec![row] };
     let many = Side { arg: Arg::SRC, across: [row; 2], depth: vec![column] };
     let sides = Sides { few, many, result: Arg::DST, batch: row };
-    sides.check_columns(problem)?;
     let mut problem = problem.clone();
+    if let Op::Matmul(op) = &mut problem.op {
+        resolve_weights(op, &problem.attr, target)?;
+    }
     problem.resolve();
+    sides.check_columns(&problem)?;
     sides.plan(problem, target)
 }
 
@@ -99,9 +105,10 @@ fn resolve_weights(op: &mut Matmul, attr: &Attr, target: &CpuTarget) -> Result<(
         return Ok(());
     }
     let n = weights.dims().len();
-    let columns = weights.dims()[n - 1].max(0) as usize;
-    if support::is_one_column(weights, columns) {
-        return support::resolve(weights, "abx");
+    let [depth, columns] = [n - 2, n - 1].map(|d| weights.dims()[d].max(0) as usize);
+    if few::stay_plain(weights, columns as i64, depth) {
+        let letter = |d: usize| char::from(b'a' + d as u8);
+        return support::resolve(weights, &(0..n - 2).chain([n - 1, n - 2]).map(letter).collect::<String>());
     }
     let Some((isa, together)) = target.jit.zip(layout::together(weights.dtype)) else {
         return support::resolve(weights, &support::panel_tag(n, &[n - 2], n - 1, panel_width(target.isa, columns)));

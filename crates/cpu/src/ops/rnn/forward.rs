@@ -9,7 +9,7 @@
 use super::cell::{self, Cell, Numbers, Pass};
 use super::cut::{Cut, On};
 use super::quantised::{self, Quantised};
-use super::sizes::{LINE, Panels, Sizes};
+use super::sizes::{Panels, Sizes};
 use super::skinny::{self, Rows, Skinny};
 use super::states::{self, Codec, Lines};
 use super::step::{ByChannel, Run, Step};
@@ -33,6 +33,10 @@ use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Prop, RnnLinear, Tensor};
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Sums of a task of several panels, which stay in L1, and bytes of its weights, which stay in L2 if their bits are inspected first.
+const TASK_SUMS: usize = 2 << 10;
+const TASK_WEIGHT_BYTES: usize = 128 << 10;
 
 /// A planned forward pass.
 #[derive(Debug)]
@@ -299,7 +303,11 @@ impl Forward {
         let projected = z.stacks().checked_mul(self.outputs.padded())?;
         // Layers whose states are in scratch.
         let kept = z.layers - usize::from(self.dst.is_some());
-        let each = self.cut.tallest().checked_mul(z.gates.max(1))?.checked_mul(LINE)?;
+        let sums = |phase: usize| {
+            let (gates, panels, each) = self.phase(phase);
+            self.cut.tallest().checked_mul(gates.len() * panels.width * each)
+        };
+        let each = sums(0)?.max(sums(1)?);
         Some(Lens {
             weights: [self.layer.scratch_len()?, self.iter.scratch_len()?, self.projection.as_ref().map_or(Some(0), Weights::scratch_len)?],
             ones: if is_whole { Quantised::ones(z) } else { 0 },
@@ -329,22 +337,31 @@ impl Forward {
         matches!(self.op.cell, RnnCell::Gru | RnnCell::Augru)
     }
 
-    /// Panels of the projection in a task of a step, if fewer tasks are enough: their sums fit into the place of those of all gates.
-    pub(super) fn projected_together(&self) -> usize {
-        let whole = self.cut.whole && self.second.as_ref().is_some_and(Skinny::is_whole);
-        if whole { self.z.gates * LINE / self.outputs.width } else { 1 }
+    /// Gates of a phase of a step, its panels, and how many of these a task has: several if workers do not share a step.
+    fn phase(&self, phase: usize) -> (Range<usize>, Panels, usize) {
+        let (gates, panels, skinny) = match (phase, &self.second) {
+            (0, Some(_)) if self.projection.is_none() => (0..2, self.gates, Some(&self.skinny)),
+            (0, _) => (0..self.z.gates, self.gates, Some(&self.skinny)),
+            (_, second) if self.projection.is_none() => (2..3, self.gates, second.as_ref()),
+            (_, second) => (0..1, self.outputs, second.as_ref()),
+        };
+        let weights = if phase == 1 { self.projection.as_ref().unwrap_or(&self.iter) } else { &self.iter };
+        let (sums, bytes) = (self.cut.tallest() * gates.len() * panels.width, gates.len() * weights.panel_bytes());
+        let whole = self.cut.whole && skinny.is_some_and(Skinny::is_whole);
+        let each = if whole { (TASK_SUMS / sums).min(TASK_WEIGHT_BYTES / bytes.max(1)) } else { 1 };
+        (gates, panels, each.clamp(1, panels.count))
     }
 
-    /// The panels of a task of the projection.
-    pub(super) fn projected_panels(&self, task: usize) -> Range<usize> {
-        let together = self.projected_together();
-        task * together..self.outputs.count.min((task + 1) * together)
+    /// Gates of a phase of a step, its panels, and those of a task.
+    pub(super) fn task(&self, phase: usize, task: usize) -> (Range<usize>, Panels, Range<usize>) {
+        let (gates, panels, each) = self.phase(phase);
+        (gates, panels, task * each..panels.count.min((task + 1) * each))
     }
 
     /// Tasks of each phase of a step, for a slice.
     fn phases(&self) -> [usize; 2] {
-        let second = if self.projection.is_some() { self.outputs.count.div_ceil(self.projected_together()) } else { self.gates.count };
-        [self.gates.count, if self.second.is_some() { second } else { 0 }]
+        let tasks = |phase: usize| self.phase(phase).1.count.div_ceil(self.phase(phase).2);
+        [tasks(0), if self.second.is_some() { tasks(1) } else { 0 }]
     }
 
     /// The representation of states.
@@ -552,7 +569,7 @@ impl Forward {
         self.cut.run(on, work, &|place, share| {
             let time = |step: usize| if is_backward(&self.op, place.d) { z.time - 1 - step } else { step };
             let before = place.step.checked_sub(1).map(time);
-            run.panel(&Step { l, t: time(place.step), before, after: None, place }, share);
+            run.panels(&Step { l, t: time(place.step), before, after: None, place }, share);
         });
     }
 

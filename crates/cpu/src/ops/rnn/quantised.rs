@@ -124,7 +124,7 @@ impl Quantised {
                 let kept = weights.kept_sums(*buf, (stack, panel), &mut sums);
                 to.seven_bits[i] = -1.0;
                 // Weights are read for their sums, or if many steps use what is found.
-                let group = weights.group(*buf, (stack, panel), 0..gates);
+                let group = weights.group(*buf, (stack, panel..panel + 1), 0..gates);
                 if !kept || n + 1 == of.len() && to.steps > 1 {
                     let group = skinny.with_bits(to.simd, group);
                     to.seven_bits[i] = f32::from(u8::from(group.seven_bits));

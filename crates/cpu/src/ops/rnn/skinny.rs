@@ -31,19 +31,30 @@ pub(super) struct Rows<'a> {
     pub(super) row: usize,
 }
 
-/// Panels of the right operand, one after the other.
+/// Panels of the right operand at two strides.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group<'a> {
     /// The memory.
     pub(super) buf: Buf<'a>,
     /// Byte offset of the first panel.
     pub(super) at: usize,
+    /// Bytes of a panel.
+    pub(super) bytes: usize,
     /// Bytes from a panel to the next.
     pub(super) step: usize,
     /// Their number.
     pub(super) count: usize,
+    /// The number of such runs of panels, and bytes from one to the next.
+    pub(super) outer: (usize, usize),
     /// Whether their elements are known to fit into seven bits, see [`Ready::with_bits`].
     pub(super) seven_bits: bool,
+}
+
+impl Group<'_> {
+    /// The number of panels.
+    pub(super) const fn panels(&self) -> usize {
+        self.count * self.outer.0
+    }
 }
 
 /// A run of a reduction: byte offset of its lines of `B` from the first of the panel, and of its elements of `A` from the first of the row.
@@ -142,7 +153,8 @@ impl Ready {
 
     /// The panels with the knowledge whether they have seven bits, if that matters.
     pub(super) fn with_bits<'b>(&self, simd: Simd, b: Group<'b>) -> Group<'b> {
-        let seven_bits = !self.seven_bits.is_empty() && wide::fits(simd, b.buf.part(b.at, b.step * b.count));
+        let at = |i: usize| b.at + i / b.count * b.outer.1 + i % b.count * b.step;
+        let seven_bits = !self.seven_bits.is_empty() && (0..b.panels()).all(|i| wide::fits(simd, b.buf.part(at(i), b.bytes)));
         Group { seven_bits, ..b }
     }
 
@@ -155,17 +167,21 @@ impl Ready {
         if let Some(kernels) = &self.on_amx {
             let mut parts = [[0; 2]; RUNS];
             parts.iter_mut().zip(taps).for_each(|(part, [b, at])| *part = [*b, from(rows.start) + at]);
-            let addend = Addend {
-                parts: &parts[..taps.len()],
-                steps,
-                a: (a.buf, a.row),
-                b: (b.buf, b.at, b.step),
-                rows: rows.len(),
-                panels: b.count,
-                vectors: self.skinny.vectors,
-                fresh: true,
-            };
-            return kernels.add(&mut kernels.hold(), &addend, &mut [0; Accumulate::words(RUNS)], (sums, step));
+            for i in 0..b.outer.0 {
+                let addend = Addend {
+                    parts: &parts[..taps.len()],
+                    steps,
+                    a: (a.buf, a.row),
+                    b: (b.buf, b.at + i * b.outer.1, b.step),
+                    rows: rows.len(),
+                    panels: b.count,
+                    vectors: self.skinny.vectors,
+                    fresh: true,
+                };
+                let sums = (&mut sums[i * b.count * width..], step);
+                kernels.add(&mut kernels.hold(), &addend, &mut [0; Accumulate::words(RUNS)], sums);
+            }
+            return;
         }
         let mut words = [0; ONE_STRIP + RUNS * (1 + MOST_ROWS)];
         // Bytes of a part's columns in a line; if a line is stored as two, in the first of these.
@@ -178,9 +194,11 @@ impl Ready {
             list.strip(Strip { tiles: count, sums: (first - rows.start) * step * 4, a_row: a.row, c_row: 0, to: (0, &[0; MOST_ROWS]) });
             let offsets = std::array::from_fn(|i| i * a.row);
             taps.iter().for_each(|[b, at]| list.tap(*b, from(first) + at, &offsets));
-            for part in 0..width / columns {
-                let panels = Panels { at: b.at + part * part_bytes, step: b.step, count: b.count, outer: count > 1 };
-                let sums = &mut sums[part * b.count * columns..];
+            for i in 0..width / columns * b.outer.0 {
+                let (part, run) = (i / b.outer.0, i % b.outer.0);
+                let at = b.at + part * part_bytes + run * b.outer.1;
+                let panels = Panels { at, step: b.step, count: b.count, outer: count > 1 };
+                let sums = &mut sums[i * b.count * columns..];
                 tile.run(Call { a: a.buf, b: b.buf, ..Call::raw(list.strips(), steps, panels, (sums, step)) });
             }
         }

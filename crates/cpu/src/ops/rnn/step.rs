@@ -1,4 +1,4 @@
-//! A panel of a step: its products, and the kernel that turns their sums into gates and states.
+//! Some panels of a step: their products, and the kernel that turns their sums into gates and states.
 
 use super::cell::{Call, Field, Numbers, Place as Memory};
 use super::cut::Place;
@@ -8,7 +8,6 @@ use super::skinny::{Group, Ready, Rows};
 use crate::kernels::multiversion::Simd;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::op::RnnCell;
-use std::ops::Range;
 
 /// What the tasks of an execution share.
 pub(super) struct Run<'a> {
@@ -58,13 +57,12 @@ pub(super) struct Step<'p> {
     pub(super) place: &'p Place,
 }
 
-/// The columns of a panel that tiles take at a time, or all columns of some panels of the projection.
+/// Channels whose sums tiles leave next to each other: those of some panels, or of a part of one.
 #[derive(Clone, Copy)]
 struct Piece {
-    /// Its first column, within the panel or panels.
+    /// Its first panel, and first column within that.
+    panel: usize,
     column: usize,
-    /// Its first channel, and number of channels.
-    first: usize,
     channels: usize,
 }
 
@@ -78,42 +76,36 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Computes a panel of a step, or some of the projection's, with the worker's scratch.
-    pub(super) fn panel(&self, step: &Step<'_>, share: &mut [f32]) {
+    /// Computes some panels of a step, with the worker's scratch.
+    pub(super) fn panels(&self, step: &Step<'_>, share: &mut [f32]) {
         let (plan, Place { d, rows, phase, panel, .. }) = (self.plan, step.place);
-        let stack = self.stack(step);
-        let gates = if plan.second.is_some() && plan.projection.is_none() { 2 } else { plan.z.gates };
-        let of_state = |skinny: &Ready, gates: Range<usize>| {
-            let first = stack * plan.gates.count + panel;
-            self.with_bits(skinny, plan.iter.group(self.iter, (stack, *panel), gates), self.lines.whole[2].get(first..=first))
-        };
+        let (stack, (gates, panels, task)) = (self.stack(step), plan.task(*phase, *panel));
         let skips = *phase == 0 && step.before.is_none() && self.begins_with_zeros;
-        let (skinny, a, b, pieces) = match (&self.code.second, &plan.projection) {
-            (Some(second), Some(weights)) if *phase == 1 => {
-                let panels = plan.projected_panels(*panel);
-                let first = stack * plan.outputs.count + panels.start;
-                // A panel has a single gate here, so the next panel is where another gate would be.
-                let b = weights.group(self.projection, (stack, panels.start), 0..panels.len());
-                let b = self.with_bits(second, b, self.lines.projected[2].get(first..first + panels.len()));
-                (second, self.middle.rows(*d, 0), b, Pieces::new((plan.outputs, plan.z.dic), panels, second))
-            }
-            (Some(second), None) if *phase == 1 => {
-                (second, self.middle.rows(*d, 0), of_state(second, 2..3), Pieces::new((plan.gates, plan.z.dhc), *panel..panel + 1, second))
-            }
-            _ => {
-                let skinny = &self.code.skinny;
-                let b = if skips { plan.iter.group(self.iter, (stack, *panel), 0..gates) } else { of_state(skinny, 0..gates) };
-                (skinny, self.before(step), b, Pieces::new((plan.gates, plan.z.dhc), *panel..panel + 1, skinny))
-            }
+        let (weights, memory, bits, channels) = match &plan.projection {
+            Some(weights) if *phase == 1 => (weights, self.projection, self.lines.projected[2], plan.z.dic),
+            _ => (&plan.iter, self.iter, self.lines.whole[2], plan.z.dhc),
         };
-        let line = b.count * pieces.width;
+        let (skinny, a) = match &self.code.second {
+            Some(second) if *phase == 1 => (second, self.middle.rows(*d, 0)),
+            _ => (&self.code.skinny, self.before(step)),
+        };
+        let b = weights.group(memory, (stack, task.clone()), gates);
+        let line = b.panels() * panels.width;
         if skips {
             share[..rows.len() * line].fill(0.0);
         } else {
+            let first = stack * panels.count;
+            let b = self.with_bits(skinny, b, bits.get(first + task.start..first + task.end));
             skinny.run((&a, rows.clone()), &[[0, 0]], &b, (share, line));
         }
-        for piece in pieces.all() {
-            self.cell(step, piece, &share[b.count * piece.column..], line);
+        let columns = skinny.columns();
+        for column in (0..panels.width).step_by(columns) {
+            let left = channels.saturating_sub(task.start * panels.width + column);
+            if left > 0 {
+                let all = if columns == panels.width { task.len() * columns } else { columns };
+                let piece = Piece { panel: task.start, column, channels: all.min(left) };
+                self.cell(step, piece, &share[b.panels() * column..], line);
+            }
         }
     }
 
@@ -126,49 +118,54 @@ impl<'a> Run<'a> {
         step.before.map_or(self.first.rows(step.place.d, 0), |t| self.sequence.rows(step.place.d, t))
     }
 
-    /// Turns the sums of a piece of a panel into gates and states.
+    /// Turns the sums of a piece into gates and states.
     fn cell(&self, step: &Step<'_>, piece: Piece, sums: &[f32], line: usize) {
         let (plan, z) = (self.plan, &self.plan.z);
-        let Place { d, rows, phase, panel, .. } = step.place;
+        let Place { d, rows, phase, .. } = step.place;
         let cell = self.code.cells[*phase].as_ref().unwrap_or_else(|| panic!("no kernel of phase {phase} was made"));
-        let Panels { width, count } = plan.gates;
+        let projects = plan.projection.is_some() && *phase == 1;
+        let (gates, Panels { width, count }, _) = plan.task(*phase, 0);
         let (padded, size) = (width * count, plan.state.bits() / 8);
-        let channel = panel * width + piece.column;
-        let mut call = Call::new(rows.len(), piece.channels, &self.lines.numbers);
-        call.set(Field::Sums, Memory::rows(sums, 0, line));
-        let states = |states: States<'a>, t: usize, first: usize| {
+        let first = piece.panel * width + piece.column;
+        let mut call = Call::new(rows.len(), (piece.channels, width), &self.lines.numbers);
+        call.set(Field::Sums, Memory::rows(sums, 0, [line, gates.len() * width]));
+        let states = |states: States<'a>, t: usize| {
             let Rows { buf, start, row } = states.rows(*d, t);
-            Memory::new(buf, start + rows.start * row + first * size, row)
+            Memory::new(buf, start + rows.start * row + first * size, [row, width * size])
         };
         let middle = *phase == 0 && (plan.projection.is_some() || plan.resets_first());
-        call.set(Field::State, if middle { states(self.middle, 0, channel) } else { states(self.sequence, step.t, piece.first) });
-        self.keep(step, piece, &mut call);
-        if plan.projection.is_some() && *phase == 1 {
-            let first = self.stack(step) * plan.outputs.padded() + piece.first;
-            call.set(Field::Shifts, Memory::line(self.lines.projected[0], first));
-            call.set(Field::Factors, Memory::line(self.lines.projected[1], first));
+        call.set(Field::State, if middle { states(self.middle, 0) } else { states(self.sequence, step.t) });
+        self.keep(step, first, width, &mut call);
+        let by_gate = |numbers: &'a [f32], gates: usize| {
+            let first = (self.stack(step) * count + piece.panel) * gates * width + piece.column;
+            Memory::rows(numbers, first, [0, gates * width])
+        };
+        let gates = if projects { 1 } else { z.gates };
+        let whole = if projects { &self.lines.projected } else { &self.lines.whole };
+        call.set(Field::Shifts, by_gate(whole[0], gates));
+        call.set(Field::Factors, by_gate(whole[1], gates));
+        if projects {
             return cell.run(&call);
         }
-        let gates = ((d * count + panel) * z.time + step.t) * z.batch + rows.start;
-        call.set(Field::Inputs, Memory::new(self.gates, (gates * z.gates * width + piece.column) * 4, z.gates * width * 4));
-        let by_gate = |gates: usize| (self.stack(step) * count + panel) * gates * width + piece.column;
-        call.set(Field::Bias, Memory::line(self.lines.bias, by_gate(z.bias_gates)));
-        call.set(Field::Shifts, Memory::line(self.lines.whole[0], by_gate(z.gates)));
-        call.set(Field::Factors, Memory::line(self.lines.whole[1], by_gate(z.gates)));
-        call.set(Field::Peephole, Memory::line(self.lines.peephole, by_gate(3)));
+        let row = z.gates * width * 4;
+        let inputs = ((d * count + piece.panel) * z.time + step.t) * z.batch + rows.start;
+        call.set(Field::Inputs, Memory::new(self.gates, inputs * row + piece.column * 4, [row, z.samples() * row]));
+        call.set(Field::Bias, by_gate(self.lines.bias, z.bias_gates));
+        call.set(Field::Peephole, by_gate(self.lines.peephole, 3));
         let cells = plan.cell.bits() / 8;
-        call.set(Field::Cell, Memory::new(self.cell, ((d * z.batch + rows.start) * padded + channel) * cells, padded * cells));
-        call.set(Field::Before, step.before.map_or(states(self.first, 0, channel), |t| states(self.sequence, t, channel)));
-        call.set(Field::Share, Memory::rows(self.lines.shares, step.t * z.batch + rows.start, 1));
+        let at = (d * z.batch + rows.start) * padded + first;
+        call.set(Field::Cell, Memory::new(self.cell, at * cells, [padded * cells, width * cells]));
+        call.set(Field::Before, step.before.map_or(states(self.first, 0), |t| states(self.sequence, t)));
+        call.set(Field::Share, Memory::rows(self.lines.shares, step.t * z.batch + rows.start, [1, 0]));
         cell.run(&call);
     }
 
-    /// The places in the workspace.
-    fn keep(&self, step: &Step<'_>, piece: Piece, call: &mut Call<'a>) {
+    /// The places in the workspace of channels from `first` on, in panels of `width`.
+    fn keep(&self, step: &Step<'_>, first: usize, width: usize, call: &mut Call<'a>) {
         let (Some(workspace), plan) = (self.workspace, self.plan) else { return };
         let (z, row) = (&plan.z, plan.workspace_row);
         let sample = (self.stack(step) * z.time + step.t) * z.batch + step.place.rows.start;
-        let place = |field: usize| Memory::new(workspace, (sample * row + field + piece.first) * 4, row * 4);
+        let place = |field: usize| Memory::new(workspace, (sample * row + field + first) * 4, [row * 4, width * 4]);
         let state = z.gates * z.dhc;
         call.kept_gate = z.dhc * 4;
         call.set(Field::Gates, place(0));
@@ -176,30 +173,5 @@ impl<'a> Run<'a> {
         call.set(Field::KeptCell, place(state + z.dic));
         let cell = if plan.op.cell == RnnCell::Lstm { z.dhc } else { 0 };
         call.set(Field::Extra, place(state + z.dic + cell));
-    }
-}
-
-/// The pieces in which the sums of one panel, or of several consecutive ones, are processed.
-struct Pieces {
-    /// Columns of a panel.
-    width: usize,
-    /// First channel, number of channels, channels of a piece.
-    first: usize,
-    channels: usize,
-    columns: usize,
-}
-
-impl Pieces {
-    /// The pieces of panels with `channels` channels in all; the sums of several panels must be contiguous.
-    fn new((all, channels): (Panels, usize), panels: Range<usize>, skinny: &Ready) -> Pieces {
-        let (first, columns) = (panels.start * all.width, panels.len() * all.width);
-        let channels = columns.min(channels.saturating_sub(first));
-        Pieces { width: all.width, first, channels, columns: if panels.len() > 1 { columns } else { skinny.columns() } }
-    }
-
-    /// The pieces that have channels.
-    fn all(&self) -> impl Iterator<Item = Piece> {
-        let Pieces { first, channels, columns, .. } = *self;
-        (0..channels).step_by(columns).map(move |column| Piece { column, first: first + column, channels: columns.min(channels - column) })
     }
 }

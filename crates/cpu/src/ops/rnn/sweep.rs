@@ -71,7 +71,7 @@ impl Sweep<'_> {
             (_, Some(second), Some(weights)) => {
                 let row = plan.outputs.padded() * plan.element();
                 let a = Rows { buf: self.given, start: d * plan.z.batch * row, row };
-                let b = weights.group(self.projection, (stack, *panel), 0..1);
+                let b = weights.group(self.projection, (stack, *panel..panel + 1), 0..1);
                 second.run((&a, rows.clone()), &[[0, 0]], &b, (share, width));
             }
             _ => self.product(step, step.t, &[(2, 2)], share, width),
@@ -120,7 +120,7 @@ impl Sweep<'_> {
         for (run, (gate, delta)) in runs.iter_mut().zip(gates) {
             *run = [gate * plan.iter.run_bytes(), delta * channels];
         }
-        let b = plan.iter.group(self.iter, (step.l * z.directions + d, *panel), 0..1);
+        let b = plan.iter.group(self.iter, (step.l * z.directions + d, *panel..panel + 1), 0..1);
         self.code.skinny.run((&a, rows.clone()), &runs[..gates.len()], &b, (share, width));
     }
 }

@@ -199,10 +199,15 @@ impl Weights {
         stack * self.stack_bytes() + (panel * self.gates + gate) * self.panel_bytes()
     }
 
-    /// Some gates of a panel of a layer and direction.
-    pub(super) fn group<'b>(&self, buf: Buf<'b>, (stack, panel): (usize, usize), gates: Range<usize>) -> Group<'b> {
-        let at = self.at(stack, panel, gates.start);
-        Group { buf, at, step: self.panel_bytes(), count: gates.len(), seven_bits: false }
+    /// Some gates of consecutive panels of a layer and direction.
+    pub(super) fn group<'b>(&self, buf: Buf<'b>, (stack, panels): (usize, Range<usize>), gates: Range<usize>) -> Group<'b> {
+        let (at, bytes) = (self.at(stack, panels.start, gates.start), self.panel_bytes());
+        let (step, count, outer) = match gates.len() {
+            n if n == self.gates => (bytes, n * panels.len(), 1),
+            1 => (self.gates * bytes, panels.len(), 1),
+            n => (bytes, n, panels.len()),
+        };
+        Group { buf, at, bytes, step, count, outer: (outer, self.gates * bytes), seven_bits: false }
     }
 
     /// Elements of scratch for packed weights; `None` on overflow.

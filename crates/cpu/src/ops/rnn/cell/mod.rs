@@ -109,30 +109,26 @@ impl Field {
     };
 }
 
-/// Memory of a field: byte offset of the first channel of the first row, and bytes from row to row.
+/// Memory of a field: byte offset of the first channel of the first row, and bytes from row to row and from panel to panel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
     buf: Buf<'a>,
     at: usize,
     row: usize,
+    panel: usize,
 }
 
 impl<'a> Place<'a> {
-    /// Memory that stays valid for the call.
-    pub(super) const fn new(buf: Buf<'a>, at: usize, row: usize) -> Place<'a> {
-        Place { buf, at, row }
+    /// Memory that stays valid for the call; bytes from row to row and from panel to panel.
+    pub(super) const fn new(buf: Buf<'a>, at: usize, [row, panel]: [usize; 2]) -> Place<'a> {
+        Place { buf, at, row, panel }
     }
 
-    /// The same elements for every row, from element `first` on.
-    pub(super) fn line(numbers: &'a [f32], first: usize) -> Place<'a> {
+    /// Rows of elements that kernels read, from element `first` on; elements from row to row and from panel to panel.
+    pub(super) fn rows(numbers: &'a [f32], first: usize, strides: [usize; 2]) -> Place<'a> {
         // SAFETY: the elements outlive the place, and kernels only read them.
         let buf = unsafe { Buf::new(numbers.as_ptr().cast_mut().cast(), size_of_val(numbers)) };
-        Place::new(buf, first * 4, 0)
-    }
-
-    /// Rows of elements that kernels read, from element `first` on.
-    pub(super) fn rows(numbers: &'a [f32], first: usize, row: usize) -> Place<'a> {
-        Place { row: row * 4, ..Place::line(numbers, first) }
+        Place::new(buf, first * 4, strides.map(|n| n * 4))
     }
 }
 
@@ -151,6 +147,8 @@ pub(super) struct Numbers {
 pub(super) struct Call<'a> {
     pub(super) rows: usize,
     pub(super) channels: usize,
+    /// Channels from a panel to the next.
+    pub(super) width: usize,
     /// Bytes from a gate to the next in the workspace.
     pub(super) kept_gate: usize,
     pub(super) numbers: &'a Numbers,
@@ -159,8 +157,8 @@ pub(super) struct Call<'a> {
 
 impl<'a> Call<'a> {
     /// A call whose fields have no memory yet.
-    pub(super) const fn new(rows: usize, channels: usize, numbers: &'a Numbers) -> Call<'a> {
-        Call { rows, channels, kept_gate: 0, numbers, fields: [Place::new(Buf::empty(), 0, 0); Field::ALL.len()] }
+    pub(super) const fn new(rows: usize, (channels, width): (usize, usize), numbers: &'a Numbers) -> Call<'a> {
+        Call { rows, channels, width, kept_gate: 0, numbers, fields: [Place::new(Buf::empty(), 0, [0; 2]); Field::ALL.len()] }
     }
 
     /// Gives a field its memory.
@@ -297,27 +295,39 @@ impl Cell {
         if call.rows == 0 || call.channels == 0 {
             return;
         }
-        let steps = call.channels.div_ceil(self.together);
-        let args = Args {
+        let mut args = Args {
             rows: call.rows,
-            steps,
-            channels: call.channels,
+            steps: 0,
+            channels: 0,
             kept_gate: call.kept_gate,
-            at: Field::ALL.map(|field| self.address(call, field, steps * self.together)),
+            at: Field::ALL.map(|field| self.address(call, field)),
             row: call.fields.map(|p| p.row),
             numbers: *call.numbers,
         };
-        // SAFETY: the fields hold what the kernel reads and writes, which was checked above; memory borrowed by a place is only read.
-        unsafe { self.entry.call(&args) }
+        for first in (0..call.channels).step_by(call.width) {
+            args.channels = call.width.min(call.channels - first);
+            args.steps = args.channels.div_ceil(self.together);
+            // SAFETY: the fields hold what the kernel reads and writes in every panel, which was checked above; memory borrowed by a place
+            // is only read.
+            unsafe { self.entry.call(&args) }
+            args.at.iter_mut().zip(&call.fields).for_each(|(at, place)| *at = at.wrapping_add(place.panel));
+        }
     }
 
-    /// The address of a field that the kernel accesses, for `channels` channels in whole vectors.
-    fn address(&self, call: &Call<'_>, field: Field, padded: usize) -> *mut u8 {
-        let Some(Reach { before, channel, padded: whole }) = self.reaches[field as usize] else { return std::ptr::null_mut() };
-        let Place { buf, at, row } = call.fields[field as usize];
+    /// The address of a field that the kernel accesses.
+    #[inline]
+    fn address(&self, call: &Call<'_>, field: Field) -> *mut u8 {
+        let Some(Reach { before, channel, padded }) = self.reaches[field as usize] else { return std::ptr::null_mut() };
+        let Place { buf, at, row, panel } = call.fields[field as usize];
         let gates = if field == Field::Gates { self.spec.kept_gates() } else { 1 };
-        let last = channel.checked_mul(if whole { padded } else { call.channels }).and_then(|channels| channels.checked_add(before));
-        let reach = last.and_then(|last| reach(&[(call.rows, row), (gates, call.kept_gate)], last));
-        Written::from(buf).at(field, at, reach)
+        let end = |panels: usize, channels: usize| {
+            let channels = if padded { channels.next_multiple_of(self.together) } else { channels };
+            let last = channel.checked_mul(channels)?.checked_add(before)?;
+            reach(&[(call.rows, row), (gates, call.kept_gate), (panels, panel)], last)
+        };
+        let whole = (call.channels - 1) / call.width;
+        let last = end(whole + 1, call.channels - whole * call.width);
+        let all = if whole > 0 { last.zip(end(whole, call.width)).map(|(last, before)| last.max(before)) } else { last };
+        Written::from(buf).at(field, at, all)
     }
 }

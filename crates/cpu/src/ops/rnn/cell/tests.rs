@@ -60,11 +60,11 @@ impl Memory {
     }
 
     fn run(&mut self, cell: &Cell) {
-        let mut call = Call::new(self.rows, self.channels, &NUMBERS);
+        let mut call = Call::new(self.rows, (self.channels, WIDTH), &NUMBERS);
         call.kept_gate = self.kept_gate;
         for (field, memory) in Field::ALL.into_iter().zip(&mut self.fields) {
             let line = matches!(field, Field::Bias | Field::Shifts | Field::Factors | Field::Peephole);
-            call.set(field, Place::new(buf(memory), 0, if line { 0 } else { ROW * 4 }));
+            call.set(field, Place::new(buf(memory), 0, [if line { 0 } else { ROW * 4 }, 0]));
         }
         cell.run(&call);
     }
@@ -174,11 +174,11 @@ fn whole_numbers_are_scaled_and_saturated() {
         let mut sums: Vec<i32> = (0..WIDTH as i32).map(|i| i * 40 - 300).collect();
         let (mut inputs, mut states) = (vec![100.0f32; WIDTH], vec![7u8; WIDTH + 1]);
         let lines = [(Field::Bias, vec![0.5f32; WIDTH]), (Field::Shifts, vec![20.0; WIDTH]), (Field::Factors, vec![0.01; WIDTH])];
-        let mut call = Call::new(1, WIDTH, &NUMBERS);
-        call.set(Field::Sums, Place::new(buf(&mut sums), 0, 0));
-        call.set(Field::Inputs, Place::new(buf(&mut inputs), 0, 0));
-        call.set(Field::State, Place::new(buf(&mut states), 0, 0));
-        lines.iter().for_each(|(field, line)| call.set(*field, Place::line(line, 0)));
+        let mut call = Call::new(1, (WIDTH, WIDTH), &NUMBERS);
+        call.set(Field::Sums, Place::new(buf(&mut sums), 0, [0; 2]));
+        call.set(Field::Inputs, Place::new(buf(&mut inputs), 0, [0; 2]));
+        call.set(Field::State, Place::new(buf(&mut states), 0, [0; 2]));
+        lines.iter().for_each(|(field, line)| call.set(*field, Place::rows(line, 0, [0; 2])));
         cell.run(&call);
         for (i, code) in states[..WIDTH].iter().enumerate() {
             let real = 0.5 * (f64::from(sums[i] + 100 - 20) * 0.01 + 0.5);
