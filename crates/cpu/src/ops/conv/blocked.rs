@@ -83,19 +83,10 @@ fn in_place(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
     let s = Setup::of(&problem.op)?;
     check(&s, isa)?;
     support::known(problem)?;
-    let mut problem = problem.clone();
-    let (tag, data) = (format!("aBx{}b", isa.width().lanes()), [s.source.0, s.result.0]);
-    let weights_tag = tiles::weights_tag(&s, isa, Product::F32);
-    for o in problem.op.operands_mut().into_iter().filter(|o| data.contains(&o.arg)) {
-        support::resolve(o.tensor, &tag)?;
-    }
-    window::resolve_data(&mut problem, &weights_tag)?;
-    problem.resolve();
-    support::dense(&problem)?;
+    let (tag, weights_tag) = (format!("aBx{}b", isa.width().lanes()), tiles::weights_tag(&s, isa, Product::F32));
+    let problem = window::resolved(problem, [&tag, &weights_tag])?;
     let s = Setup::of(&problem.op)?;
-    if *s.weights != Tensor::with_tag(*s.weights.dims(), DataType::F32, &weights_tag).map_err(|e| Skip::Layout(e.to_string()))? {
-        return Err(Skip::Layout(format!("of the weights: not {weights_tag}")));
-    }
+    window::check_weights(s.weights, &weights_tag)?;
     let places = [Blocks::of(s.source.1, isa)?, Blocks::of(s.result.1, isa)?];
     let blocked = Blocked::new(&s, &problem.attr, places, (isa, target))?;
     RowPlan::of(problem, target, blocked.scratch.bytes(), blocked)

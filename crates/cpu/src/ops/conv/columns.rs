@@ -120,13 +120,9 @@ pub(super) fn plan_any(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     let s = Setup::of(&problem.op)?;
     let places = [Plane::of(s.source.1)?, Plane::of(s.result.1)?];
     let tag = tiles::weights_tag(&s, isa, Product::F32);
-    window::resolve_data(&mut problem, &tag)?;
-    problem.resolve();
-    support::dense(&problem)?;
+    let problem = window::resolved(&problem, ["abx", &tag])?;
     let s = Setup::of(&problem.op)?;
-    if *s.weights != Tensor::with_tag(*s.weights.dims(), DataType::F32, &tag).map_err(|e| Skip::Layout(e.to_string()))? {
-        return Err(Skip::Layout(format!("of the weights: not {tag}")));
-    }
+    window::check_weights(s.weights, &tag)?;
     let columns = Columns::new(&s, &problem.attr, places, (isa, target))?;
     RowPlan::of(problem, target, columns.scratch.bytes(), columns)
 }

@@ -8,7 +8,7 @@ pub(crate) mod jit;
 mod run;
 
 use super::geometry::{self, Line};
-use super::window::{Setup, check_quantisation, place, place_tap, resolve_data, sizes_of, spatial};
+use super::window::{Setup, check_quantisation, place, place_tap, resolved, sizes_of, spatial};
 use crate::CpuTarget;
 use crate::decision::{How, PORTABLE, padding};
 use crate::hardware::Core;
@@ -117,10 +117,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         return Err(Skip::Shape("a window of more than 256 elements"));
     }
     let tag = weights_tag(weights.len(), target.isa.lanes(), [1, 1], (s.result_channel, 1));
-    let mut problem = problem.clone();
-    resolve_data(&mut problem, &tag)?;
-    problem.resolve();
-    support::dense(&problem)?;
+    let problem = resolved(problem, ["axb", &tag])?;
     let s = Setup::of(&problem.op)?;
     for t in [s.source.1, s.weights] {
         support::operand_type(t.dtype)?;

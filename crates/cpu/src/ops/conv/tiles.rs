@@ -24,7 +24,7 @@ use crate::kernels::tile::layout::{panel_columns, panel_tag};
 use crate::kernels::tile::tail::{About, Tail};
 use crate::kernels::tile::wide::{Sources, Wide};
 use crate::kernels::tile::{Product, Stride, tallest};
-use crate::ops::{passes, support};
+use crate::ops::passes;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_jit::kernels::tiles::ROWS;
@@ -273,16 +273,11 @@ fn plan_on(problem: &Problem, target: &CpuTarget, jit: Isa) -> Result<Box<dyn Pl
     let s = Setup::of(&problem.op)?;
     let product = product(&s)?;
     let tag = weights_tag(&s, jit, product);
-    let mut problem = problem.clone();
-    window::resolve_data(&mut problem, &tag)?;
-    problem.resolve();
-    support::dense(&problem)?;
+    let problem = window::resolved(problem, ["axb", &tag])?;
     let s = Setup::of(&problem.op)?;
     epilogue::check(&problem.attr, s.result.1)?;
     window::check_quantisation(&problem.attr, &s)?;
-    if *s.weights != Tensor::with_tag(*s.weights.dims(), s.weights.dtype, &tag).map_err(|e| Skip::Layout(e.to_string()))? {
-        return Err(Skip::Layout(format!("of the weights: not {tag}")));
-    }
+    window::check_weights(s.weights, &tag)?;
     let plan = |fills: bool| Tiles::new(&s, &problem.attr, (jit, fills), target);
     let (tiles, isa) = (plan(true)?, target.isa);
     let scratch_bytes = tiles.scratch.bytes().ok_or(TOO_LARGE)?;
