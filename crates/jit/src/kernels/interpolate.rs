@@ -117,7 +117,11 @@ impl Interpolate {
                 f.accumulate(Accumulate::FmaF32, sum, x, Src::Mem(weights.at(i32::from(tap) * size_of::<Weights>() as i32)));
             }
             let place = f.load_int(places.at(0));
-            f.store_number(self.to, to.indexed(place, 1, 0), sum, None);
+            match self.to {
+                // A single tap may be a copy, which keeps subnormal numbers.
+                Elem::Bf16 if self.taps > 1 => f.store_bf16_flushed(to.indexed(place, 1, 0), sum, None),
+                elem => f.store_number(elem, to.indexed(place, 1, 0), sum, None),
+            }
             f.add(places, size_of::<usize>() as i32);
             f.add(sources, i32::from(self.sources) * size_of::<usize>() as i32);
             f.add(picks, i32::from(self.taps) * i32::from(self.sources) * size_of::<Pick>() as i32);
