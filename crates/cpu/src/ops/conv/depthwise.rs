@@ -73,8 +73,8 @@ fn weights_tag(ndims: usize, lanes: usize, group: [usize; 2], (result_channel, t
     format!("{groups}{results}{taps}{source}{groups_block}{results_block}{source_block}")
 }
 
-/// Vectors of channels from which on it costs little to fill up the last one.
-const VECTORS: i64 = 4;
+/// Vectors of channels beyond which the last one is filled up, if that adds at most a fifth.
+const VECTORS: i64 = 2;
 
 /// Bytes between pixels of which multiples meet in few sets of L1.
 const APART: i64 = 1024;
@@ -84,7 +84,8 @@ const APART: i64 = 1024;
 fn data_tag(data: [&Tensor; 2], taps: i64, lanes: usize) -> String {
     let (channels, lanes, bytes) = (data[0].dims()[1], lanes as i64, data[0].dtype.bits() as i64 / 8);
     let open = data.iter().all(|t| t.layout.is_any() && t.dims()[1] == channels && !t.dtype.is_integral());
-    let uneven = channels % lanes != 0 && channels > VECTORS * lanes;
+    let fills = channels > VECTORS * lanes && (lanes - channels % lanes) * 5 <= channels;
+    let uneven = channels % lanes != 0 && fills;
     let blocked = open && taps > 1 && (uneven || channels > 0 && channels.wrapping_mul(bytes) % APART == 0);
     if blocked { format!("aBx{lanes}b") } else { "axb".into() }
 }

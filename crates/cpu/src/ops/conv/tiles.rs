@@ -251,10 +251,14 @@ pub(super) fn check_rounded(problem: &Problem) -> Result<(), Skip> {
 }
 
 /// Whether vectors are faster than AMX for groups of few channels, measured on Sapphire Rapids. In bf16: the reduction is shorter than
-/// `MAX_FEW_CHANNELS`. In bytes: a group has fewer than twice as many source as result channels; vectors then join several groups.
+/// `MAX_FEW_CHANNELS`. In bytes: a group has fewer than twice as many source as result channels, of which vectors join several groups.
 fn leaves_tiles_empty(s: &Setup<'_>, product: Product) -> bool {
     let (from, to) = if s.result_channel == 0 { (s.sizes.ic, s.sizes.oc) } else { (s.sizes.oc, s.sizes.ic) };
-    let few = if product.is_whole() { from < 2 * to } else { s.sizes.k.iter().fold(from, |n, k| n.saturating_mul(*k)) < MAX_FEW_CHANNELS };
+    let few = if product.is_whole() {
+        from < 2 * to && 2 * to <= MAX_FEW_CHANNELS
+    } else {
+        s.sizes.k.iter().fold(from, |n, k| n.saturating_mul(*k)) < MAX_FEW_CHANNELS
+    };
     has_few_channels(s) && few
 }
 

@@ -173,6 +173,11 @@ pub(super) fn resolved(problem: &Problem, [data_tag, weights_tag]: [&str; 2]) ->
     Ok(problem)
 }
 
+/// Whether every result reads the pixel at its own place.
+pub(super) fn is_pointwise(s: &ConvSizes) -> bool {
+    [s.k, s.s] == [[1; 3]; 2] && s.pl == [0; 3] && s.i == s.o
+}
+
 /// Refuses weights whose layout is not `tag`.
 pub(super) fn check_weights(weights: &Tensor, tag: &str) -> Result<(), Skip> {
     match Tensor::with_tag(*weights.dims(), weights.dtype, tag) {

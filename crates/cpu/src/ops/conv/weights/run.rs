@@ -106,10 +106,8 @@ struct Ready<'a> {
 
 /// What the tiles of a tap and some panels need.
 struct Work<'w, 'h> {
-    /// Those of all taps and panels of the block; without boxes, of any one.
+    /// Those of all taps and panels of the block; with a single box, of some panels.
     sums: &'w mut [f32],
-    /// The first of them in the gradient, if tiles store, which then have one panel.
-    to: usize,
     words: &'w mut [usize],
     prefetches: &'w mut Prefetches,
     /// The configured AMX tiles, on AMX.
@@ -264,16 +262,19 @@ impl Bound<'_> {
 
     /// The tiles of a box.
     fn multiply(&self, ready: &Ready, sums: &mut [f32], words: &mut [usize], mut held: Option<&mut Held<'_>>) {
-        let (p, at, dst) = (self.plan, &ready.at, self.tail.dst());
+        let (p, at) = (self.plan, &ready.at);
         let [td, th, tw] = p.taps();
-        // Packed panels, which are near, share the lists of a tap. One that is read in place, and one whose tiles store, meets all taps before the next.
-        let each = if p.is_single() || p.columns.in_place { 1 } else { ready.panels.len() };
+        // Packed panels, which are near, share the lists of a tap. A panel that is read in place meets all taps before the next.
+        let each = match &p.tail {
+            _ if p.columns.in_place => 1,
+            None if p.is_single() => p.sums / p.region(),
+            _ => ready.panels.len(),
+        };
         for first in ready.panels.clone().step_by(each) {
             let panels = first..ready.panels.end.min(first + each);
             let mut prefetches = self.prefetches(ready, panels.end - 1);
-            let to = if p.tail.is_some() { dst.offset(&self.position(at, (first, [0; 3]))) } else { 0 };
             for tap in (0..td * th * tw).map(|tap| [tap / (th * tw), tap / tw % th, tap % tw]) {
-                let work = Work { sums: &mut *sums, to, words, prefetches: &mut prefetches, held: held.as_deref_mut() };
+                let work = Work { sums: &mut *sums, words, prefetches: &mut prefetches, held: held.as_deref_mut() };
                 let stored = self.tap(ready, panels.clone(), tap, work);
                 let left = panels.clone().filter(|_| ready.done && !stored);
                 left.for_each(|panel| self.store(at, (panel, tap), &mut sums[self.sums(at, (panel, tap))]));
@@ -284,8 +285,8 @@ impl Bound<'_> {
     /// The sums of a tap and panel of a block.
     fn sums(&self, at: &Block, (panel, [d, h, w]): (usize, [usize; 3])) -> Range<usize> {
         let (p, [td, th, tw]) = (self.plan, self.plan.taps());
-        let index = if p.is_single() { 0 } else { panel * td * th * tw + (d * th + h) * tw + w };
-        let start = index * p.rows.each * p.rows_per_channel() * p.panel;
+        let index = if p.is_single() { panel % (p.sums / p.region()) } else { panel * td * th * tw + (d * th + h) * tw + w };
+        let start = index * p.region();
         start..start + at.rows.1 * p.rows_per_channel() * p.panel
     }
 
@@ -294,17 +295,14 @@ impl Bound<'_> {
         let (p, at, dst) = (self.plan, &ready.at, self.tail.dst());
         let (pairs, words) = work.words.split_at_mut(p.pairs);
         let parts = Parts::new(p, ready, tap, pairs);
-        if p.tail.is_some() {
-            // Only channels are in blocks where tiles store.
-            let stride = |i: usize| p.tap_dim(dst.dims().len(), i).map_or(0, |d| dst.blocking().strides[d] as usize);
-            work.to += (0..3).map(|i| tap[i] * stride(i)).sum::<usize>();
-            if self.in_panels && (parts.pairs.is_empty() || at.columns.1 - panels.start * p.panel < p.panel) {
-                // The zeros behind the columns, or those of a tap that is on padding everywhere.
-                dst.buf().part(work.to * size_of::<f32>(), self.sums(at, (panels.start, tap)).len() * size_of::<f32>()).fill(0);
-            }
+        let whole = p.tail.is_some() && self.in_panels;
+        // The zeros behind the columns, or those of a tap that is on padding everywhere.
+        let cleared = |panel: &usize| whole && (parts.pairs.is_empty() || at.columns.1 - panel * p.panel < p.panel);
+        for panel in panels.clone().filter(cleared) {
+            let to = dst.offset(&self.position(at, (panel, tap))) * size_of::<f32>();
+            dst.buf().part(to, self.sums(at, (panel, tap)).len() * size_of::<f32>()).fill(0);
         }
         if parts.pairs.is_empty() {
-            let whole = p.tail.is_some() && self.in_panels;
             let fills = panels.filter(|_| ready.fresh && !whole);
             fills.for_each(|panel| work.sums[self.sums(at, (panel, tap))].fill(0.0));
             return whole;
@@ -330,7 +328,7 @@ impl Bound<'_> {
         while let Some(first) = panels.clone().next() {
             let vectors = |panel: usize| p.vectors(at.columns.0 + panel * p.panel);
             let end = panels.clone().find(|panel| vectors(*panel) != vectors(first)).unwrap_or(panels.end);
-            let work = Work { sums: &mut *work.sums, to: work.to, words: &mut *words, prefetches: &mut *work.prefetches, held: None };
+            let work = Work { sums: &mut *work.sums, words: &mut *words, prefetches: &mut *work.prefetches, held: None };
             self.tiles(ready, first..end, tap, &parts, work);
             panels.start = end;
         }
@@ -340,12 +338,21 @@ impl Bound<'_> {
     /// The vector tiles of a tap and panels of equally many vectors over the parts of a box.
     fn tiles(&self, ready: &Ready, panels: Range<usize>, tap: [usize; 3], parts: &Parts<'_>, work: Work<'_, '_>) {
         let (p, at, dst, Code::Vectors(tiles)) = (self.plan, &ready.at, self.tail.dst(), self.code) else { return };
-        let Work { sums, to, words, prefetches, .. } = work;
+        let Work { sums, words, prefetches, .. } = work;
         let (vectors, rows) = (p.vectors(at.columns.0 + panels.start * p.panel), at.rows.1 * p.rows_per_channel());
         let enough = prefetches.left().checked_sub(1).map_or(usize::MAX, |more| rows.div_ceil(MOST_ROWS * (more + 1)));
-        let mut run_tiles = |list: &List<'_>, count: usize| {
+        // The first sum of a panel in the gradient, where tiles store.
+        let place = |panel: usize| {
+            let to = p.tail.as_ref().map_or(0, |_| dst.offset(&self.position(at, (panel, tap))));
+            dst.buf().as_ptr().addr() + to * size_of::<f32>()
+        };
+        let to = place(panels.start);
+        let mut run_tiles = |list: &mut List<'_>, count: usize| {
+            let mut here = to;
             for panel in panels.clone().filter(|_| count > 0) {
-                let first = at.columns.0 + panel * p.panel;
+                let (first, to) = (at.columns.0 + panel * p.panel, place(panel));
+                list.shift(to.wrapping_sub(here));
+                here = to;
                 tiles.get(list.rows(), vectors, !ready.fresh || p.ends_within(first)).run(Call {
                     strips: list.strips(),
                     prefetch: prefetches.take(count * parts.pairs.len() * (parts.steps / 4)),
@@ -369,7 +376,6 @@ impl Bound<'_> {
         };
         let list = if p.is_across() { List::across(words, 0) } else { List::new(words, 0) };
         let (mut list, mut listed, c_row) = (list, 0, dst.blocking().strides[p.row_dim] as usize * 4);
-        let to = dst.buf().as_ptr().addr() + to * size_of::<f32>();
         // Tiles of equal height are one call, or as many calls as there are runs to prefetch. Runs of contiguous rows are in this order.
         let heights = if p.is_contiguous(rows) { [usize::MAX, 0, 0, 0] } else { p.heights(rows, vectors) };
         let heights = heights.into_iter().filter(|h| *h > 0);
@@ -381,7 +387,7 @@ impl Bound<'_> {
         });
         for (row, height, count) in strips {
             if height != list.rows() || listed >= enough || !list.has_room(parts.pairs.len()) {
-                run_tiles(&list, listed);
+                run_tiles(&mut list, listed);
                 list.restart(height);
                 listed = 0;
             }
@@ -392,7 +398,7 @@ impl Bound<'_> {
             parts.pairs.iter().for_each(|[b, a]| list.tap(*b, *a, &far));
             listed += count;
         }
-        run_tiles(&list, listed);
+        run_tiles(&mut list, listed);
     }
 
     /// What the tiles of a panel prefetch: the next panel, or the begin of the next box.
