@@ -61,6 +61,8 @@ struct Staged {
     inner: Box<dyn Plan>,
     stages: Vec<Stage>,
     rounds: Rounds,
+    /// Seconds of an execution, if they are known better than by the bytes that are copied.
+    seconds: Option<f64>,
 }
 
 /// Rounds of images, and of bands of their rows.
@@ -151,7 +153,7 @@ pub(crate) fn by_image(problem: Problem, inner: Box<dyn Plan>, images: usize, ta
     if stages.len() > STAGED.len() {
         return Err(Skip::Shape("so many operands"));
     }
-    finish(problem, Staged { what: COPIES, inner, stages, rounds: Rounds { count: images, ..Rounds::ONE } }, target)
+    finish(problem, Staged { what: COPIES, inner, stages, rounds: Rounds { count: images, ..Rounds::ONE }, seconds: None }, target)
 }
 
 /// An operand that the inner operation gets in another form.
@@ -163,6 +165,8 @@ pub(crate) struct Copied {
     pub(crate) apart: bool,
     /// The reorder to the copy before the operation, and the one back from it afterwards.
     pub(crate) reorders: [Option<Box<dyn Plan>>; 2],
+    /// Seconds that all of it is predicted to take, if they are known better than by the bytes that are copied.
+    pub(crate) seconds: Option<f64>,
 }
 
 /// The plan of `problem`, whose layouts are resolved, by the plan of the same problem with one operand in another form.
@@ -170,9 +174,10 @@ pub(crate) struct Copied {
 /// # Errors
 /// Missing operands, and scratch that exceeds the address space.
 pub(crate) fn with_copy(problem: Problem, inner: Box<dyn Plan>, copied: Copied, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let Copied { what, arg, apart, reorders } = copied;
+    let Copied { what, arg, apart, reorders, seconds } = copied;
     let tensor = inner.problem().op.tensor(arg).ok_or(Skip::Op("without an operand"))?.clone();
-    finish(problem, Staged { what, inner, stages: vec![Stage { arg, tensor, steps: None, apart, reorders }], rounds: Rounds::ONE }, target)
+    let stages = vec![Stage { arg, tensor, steps: None, apart, reorders }];
+    finish(problem, Staged { what, inner, stages, rounds: Rounds::ONE, seconds }, target)
 }
 
 fn finish(problem: Problem, staged: Staged, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -292,7 +297,7 @@ fn in_rounds(problem: &Problem, inner: Box<dyn Plan>, workers: usize, target: &C
     if stages.is_empty() {
         return None;
     }
-    finish(resolved, Staged { what: COPIES, inner, stages, rounds }, target).ok()
+    finish(resolved, Staged { what: COPIES, inner, stages, rounds, seconds: None }, target).ok()
 }
 
 /// Plans an element-wise problem by `row` on copies of the operands whose contiguous dimension differs from the result's: reorders
@@ -389,7 +394,7 @@ pub(crate) fn repeated(problem: &Problem, target: &CpuTarget, rows: &[Choose<Cpu
             stages.push(Stage { arg: o.arg, tensor: tensor.clone(), steps: None, apart: true, reorders: [Some(before), None] });
         }
     }
-    finish(resolved, Staged { what: COPIES, inner, stages, rounds: Rounds::ONE }, target)
+    finish(resolved, Staged { what: COPIES, inner, stages, rounds: Rounds::ONE, seconds: None }, target)
 }
 
 /// The tensor with its channels as two dimensions: groups, and channels of a group.
@@ -445,10 +450,11 @@ impl Generated for Staged {
 
     fn decision(&self, _: &Problem) -> Decision {
         let moved = self.stages.iter().filter(|s| s.reorders.iter().any(Option::is_some));
-        match moved.map(|s| s.tensor.bytes()).sum() {
+        let decision = match moved.map(|s| s.tensor.bytes()).sum() {
             0 if self.rounds.count == 1 => self.inner.decision(),
             bytes => around(self.what, &*self.inner, self.rounds.count.div_ceil(self.rounds.workers.max(1)), bytes),
-        }
+        };
+        Decision { seconds: self.seconds.or(decision.seconds), ..decision }
     }
 
     fn build(&self) -> Result<Code, Error> {
