@@ -9,7 +9,7 @@
 //! bands of rows, each by one worker. Weights are copied once for all images.
 
 use super::conv::window::Setup;
-use super::rounds::{behind, bytes, differs, divisor, is_apart, part};
+use super::rounds::{self, behind, bytes, differs, divisor, is_apart, part};
 use super::support::{OPERANDS, run_between, run_with};
 use super::{matmul, passes, reorder};
 use crate::CpuTarget;
@@ -18,11 +18,10 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::Program;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::row::{Generated, RowPlan};
-use oxidnn_runtime::queue::Immediate;
 use oxidnn_runtime::{ALIGNMENT, Bound, Buf, Choose, Ctx, Decision, Exec, Plan, Region, Skip};
 use oxidnn_spec::op::{Operand, Reorder, Use};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Format, Op, Problem, Prop, Tensor};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 mod repeat;
 #[cfg(test)]
@@ -467,16 +466,7 @@ impl Generated for Staged {
         let (each, Rounds { count, workers, .. }) = (self.each().unwrap_or(0), self.rounds);
         let shares = scratch.take(for_workers(workers, each).unwrap_or(0))?.into_buf();
         let share = |worker: usize| shares.part(worker * each * WORD, each * WORD);
-        if workers == 0 {
-            return (0..count).try_for_each(|round| self.round(code, ctx, share(0), round));
-        }
-        let failure = OnceLock::new();
-        ctx.executor().run(workers.min(ctx.executor().threads().max(1)), count, &|worker, round| {
-            if let Err(e) = self.round(code, &Ctx { queue: Immediate::inline(), ..*ctx }, share(worker), round) {
-                let _ = failure.set(e);
-            }
-        });
-        failure.into_inner().map_or(Ok(()), Err)
+        rounds::each(ctx, workers, count, &|ctx, worker, round| self.round(code, ctx, share(worker), round))
     }
 }
 

@@ -155,18 +155,9 @@ pub(super) fn dense(problem: &Problem) -> Result<(), Skip> {
     }
 }
 
-/// Neighbouring items of the batch that fill vectors.
-const MIN_BATCH_RUN: i64 = 16;
-
 /// Elements between neighbouring pixels where all of an image follow each other at one distance; 0 where there is one.
 pub(super) fn pixel_distance(tensor: &Tensor) -> Option<i64> {
     distance_of_pixels(tensor.blocking()?, tensor.dims())
-}
-
-/// Whether blocks of the batch, or few items of it, are neighbours in memory, so that runs along channels or pixels are short.
-pub(super) fn has_batch_inside(tensor: &Tensor) -> bool {
-    let Some(b) = tensor.blocking() else { return false };
-    b.inner.of(0) > 1 || (2..MIN_BATCH_RUN).contains(&tensor.dims()[0]) && b.strides[0] == 1
 }
 
 fn distance_of_pixels(b: &Blocking, dims: &[i64]) -> Option<i64> {

@@ -362,7 +362,7 @@ impl Nest {
         let squares = |part: &Part| {
             let [run, rows] = part.chunk(limit);
             let whole = (run / SQUARE * (rows / SQUARE)) as f64;
-            let all = (run.div_ceil(SQUARE) * rows.div_ceil(SQUARE)) as f64;
+            let all = ((run + SQUARE - 1) / SQUARE * ((rows + SQUARE - 1) / SQUARE)) as f64;
             (whole + PARTLY * (all - whole)) * (SQUARE * SQUARE * part.volume) as f64 / (run * rows) as f64
         };
         self.first.iter().chain(&self.more).filter(|part| part.class(self.operands) == 1).map(squares).sum()

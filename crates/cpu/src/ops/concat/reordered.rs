@@ -7,14 +7,13 @@ use crate::CpuTarget;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::ops::reorder;
-use crate::ops::rounds::{behind, bytes, divisor, is_apart, part};
+use crate::ops::rounds::{self, behind, bytes, divisor, is_apart, part};
 use crate::ops::support::{OPERANDS, run_with};
 use crate::row::{Generated, RowPlan, TOO_LARGE};
-use oxidnn_runtime::queue::Immediate;
 use oxidnn_runtime::{ALIGNMENT, Ctx, Exec, Plan, Region, Skip, Tier};
 use oxidnn_spec::op::{Concat, Reorder};
 use oxidnn_spec::{Arg, Attr, Error, Problem, Tensor};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Elements from which on separate reorders pay.
 const MIN_ELEMENTS: i64 = 1024;
@@ -118,22 +117,12 @@ impl Generated for Parts {
     }
 
     fn run(&self, code: &Vec<Arc<dyn Exec>>, _: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let (each, [count, _]) = (self.scratch * size_of::<f32>(), self.bands);
+        let each = self.scratch * size_of::<f32>();
         let shares = scratch.take(for_workers(self.workers, self.scratch).unwrap_or(0))?.into_buf();
-        let bands = |ctx: &Ctx<'_>, worker: usize, band: usize| {
+        rounds::each(ctx, self.workers, self.bands[0], &|ctx, worker, band| {
             let share = Region::host(shares.part(worker * each, each));
             self.parts.iter().zip(code).try_for_each(|(part, exec)| self.run_part(part, &**exec, ctx, (share, band)))
-        };
-        if self.workers == 0 {
-            return bands(ctx, 0, 0);
-        }
-        let failure = OnceLock::new();
-        ctx.executor().run(self.workers.min(ctx.executor().threads().max(1)), count, &|worker, band| {
-            if let Err(e) = bands(&Ctx { queue: Immediate::inline(), ..*ctx }, worker, band) {
-                let _ = failure.set(e);
-            }
-        });
-        failure.into_inner().map_or(Ok(()), Err)
+        })
     }
 }
 

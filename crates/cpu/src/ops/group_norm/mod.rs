@@ -82,7 +82,7 @@ fn is_copied(src: &Tensor) -> bool {
     let Some(b) = src.blocking() else { return false };
     let dims = src.dims();
     match columns::has_contiguous_channels(src) {
-        _ if support::has_batch_inside(src) || dims[0] > 1 && b.strides[0] == 1 => true,
+        _ if b.inner.of(0) > 1 || dims[0] > 1 && b.strides[0] == 1 => true,
         true if b.inner.is_empty() => dims[1] < MAX_COPIED_CHANNELS,
         true => dims[1] < MAX_COPIED_CHANNELS * (b.padded_dims[1] / b.inner.of(1)),
         false => b.inner.iter().any(|(d, _)| d > 1) || pixel_distance(src).is_none(),

@@ -82,24 +82,12 @@ pub(crate) struct Lanes {
 /// # Errors
 /// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    tiles(problem, target, true)
-}
-
-/// Plans a reorder whose contiguous dimension changes.
-///
-/// # Errors
-/// Problems that the row does not take.
-pub(super) fn permuted(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    tiles(problem, target, false)
-}
-
-fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
         let data = match Lanes::new(Moved::of(op, &problem.attr)?, jit) {
-            Err(_) if kept => Lanes::of(Moved::of(op, &problem.attr)?, jit, true)?,
-            data => data?,
+            Err(_) => Lanes::of(Moved::of(op, &problem.attr)?, jit, true)?,
+            Ok(data) => data,
         };
         let (sums, scratch) = Behind::plan(op, problem, jit)?;
         let far = !target.caches.keep(op.src.bytes().saturating_add(op.dst.bytes()));

@@ -85,7 +85,9 @@ impl<K: Generated> Generated for Summed<K> {
     }
 
     fn decision(&self, problem: &Problem) -> Decision {
-        Decision { seconds: self.seconds, ..self.data.decision(problem) }
+        let how = self.data.decision(problem);
+        let algorithm = if how.algorithm.is_empty() { "elements moved as the row is described".into() } else { how.algorithm };
+        Decision { algorithm, seconds: self.seconds, ..how }
     }
 
     fn table_bytes(&self) -> usize {
