@@ -62,7 +62,7 @@ const LEFT: &[(&str, &str)] = &[
     ("scales of 16 bits that stay what they are, interleaved", "tables:portable"),
     ("rows of lines, as they are", "tiles:jit"),
     ("scales of bytes with sums", "chunks:jit"),
-    ("scales of padding outside of pieces", "tables:portable"),
+    ("scales of padding outside of pieces", "lanes:jit"),
 ];
 
 #[test]
