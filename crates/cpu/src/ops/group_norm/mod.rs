@@ -80,14 +80,12 @@ fn stages(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
 /// Whether neither channels nor pixels are runs that fill vectors. Padding of blocks of channels is no part of runs.
 fn is_copied(src: &Tensor) -> bool {
     let Some(b) = src.blocking() else { return false };
-    let (dims, blocks_of) = (src.dims(), |other: fn(usize) -> bool| b.inner.iter().any(|(d, _)| other(d)));
-    if blocks_of(|d| d == 0) || dims[0] > 1 && b.strides[0] == 1 {
-        return true;
-    }
+    let dims = src.dims();
     match columns::has_contiguous_channels(src) {
+        _ if b.inner.of(0) > 1 || dims[0] > 1 && b.strides[0] == 1 => true,
         true if b.inner.is_empty() => dims[1] < MAX_COPIED_CHANNELS,
         true => dims[1] < MAX_COPIED_CHANNELS * (b.padded_dims[1] / b.inner.of(1)),
-        false => blocks_of(|d| d > 1) || pixel_distance(src).is_none(),
+        false => b.inner.iter().any(|(d, _)| d > 1) || pixel_distance(src).is_none(),
     }
 }
 
