@@ -71,9 +71,8 @@ impl<'a> Report<'a> {
             self.progress.print(line);
         } else if !HARMLESS.contains(&verdict) {
             self.print_harm(verdict, &drawn.line, answer, seen);
-        } else {
-            self.note_cliff(&drawn.line, answer);
         }
+        self.note_cliff(&drawn.line, answer);
         self.progress.inc();
     }
 
