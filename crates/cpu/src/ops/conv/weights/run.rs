@@ -264,14 +264,8 @@ impl Bound<'_> {
     fn multiply(&self, ready: &Ready, sums: &mut [f32], words: &mut [usize], mut held: Option<&mut Held<'_>>) {
         let (p, at) = (self.plan, &ready.at);
         let [td, th, tw] = p.taps();
-        // Packed panels, which are near, share the lists of a tap. A panel that is read in place meets all taps before the next.
-        let each = match &p.tail {
-            _ if p.columns.in_place => 1,
-            None if p.is_single() => p.sums / p.region(),
-            _ => ready.panels.len(),
-        };
-        for first in ready.panels.clone().step_by(each) {
-            let panels = first..ready.panels.end.min(first + each);
+        for first in ready.panels.clone().step_by(p.panels_of_lists) {
+            let panels = first..ready.panels.end.min(first + p.panels_of_lists);
             let mut prefetches = self.prefetches(ready, panels.end - 1);
             for tap in (0..td * th * tw).map(|tap| [tap / (th * tw), tap / tw % th, tap % tw]) {
                 let work = Work { sums: &mut *sums, words, prefetches: &mut prefetches, held: held.as_deref_mut() };

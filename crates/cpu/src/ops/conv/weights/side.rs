@@ -390,3 +390,58 @@ pub(crate) struct Row {
     /// Slots behind them; zeros.
     pub(crate) behind: usize,
 }
+
+/// The two halves of the places of an image, in one dimension, at which all taps are inside: each tap reads the same in both. The remaining
+/// places are paired with zeros.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Halves {
+    /// Which dimension of the window.
+    pub(super) dim: usize,
+    /// The first place, and places of a half.
+    first: usize,
+    pub(super) count: usize,
+}
+
+impl Halves {
+    /// Halves by depth or height that leave the fewest places, else by width, which splits rows; `None` if there are none.
+    pub(super) fn of(window: &[Dim; 3]) -> Option<Halves> {
+        let halves = |dim: usize| {
+            let [first, last] = [0, window[dim].taps.saturating_sub(1)].map(|tap| window[dim].inside(tap));
+            let start = first.start.max(last.start);
+            let (end, Dim { places, taps, .. }) = (first.end.min(last.end), window[dim]);
+            // With a single tap the last place may lack a partner: no other tap reads its pixel.
+            let odd = taps == 1 && end == places;
+            Halves { dim, first: start, count: (end.saturating_sub(start) + usize::from(odd)) / 2 }
+        };
+        let are = |h: &Halves| h.count > 0 && window[h.dim].places > 1;
+        let fewest = [1, 0].map(halves).into_iter().filter(are);
+        let fewest = fewest.min_by_key(|h| (window[h.dim].places - h.count) * (1 << 16) / window[h.dim].places);
+        fewest.or_else(|| Some(halves(2)).filter(are))
+    }
+
+    /// Whether places remain.
+    pub(super) fn leaves_some(&self, window: &[Dim; 3]) -> bool {
+        self.first > 0 || self.first + 2 * self.count < window[self.dim].places
+    }
+
+    /// Boxes of at most `each` places for all `places`.
+    pub(super) fn boxes(&self, places: usize, each: usize) -> usize {
+        [self.count, self.first, places.saturating_sub(self.first + 2 * self.count)].iter().map(|n| n.div_ceil(each)).sum()
+    }
+
+    /// First place and number of places of a box, and the distance to the places that share their words; 0 for remaining places.
+    pub(super) fn span(&self, (places, each): (usize, usize), index: usize) -> (usize, usize, usize) {
+        let mut index = index;
+        for (start, end, pair_offset) in
+            [(self.first, self.first + self.count, self.count), (0, self.first, 0), (places.min(self.first + 2 * self.count), places, 0)]
+        {
+            let boxes = (end - start).div_ceil(each);
+            if index < boxes {
+                let first = start + index * each;
+                return (first, each.min(end - first), pair_offset);
+            }
+            index -= boxes;
+        }
+        (0, 0, 0)
+    }
+}

@@ -14,7 +14,7 @@
 //! alone, so results do not depend on the number of threads, which decides only how finely rows and panels are cut.
 
 use super::Setup;
-use super::side::{Dim, Grid, Roles, Strides};
+use super::side::{Dim, Grid, Halves, Roles, Strides};
 use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::Core;
@@ -107,6 +107,8 @@ struct Budget {
     panels: usize,
     /// Size of an operand above which tiles prefetch.
     far: usize,
+    /// Bytes of L1 for panels that are read in place.
+    near: usize,
 }
 
 impl Budget {
@@ -114,7 +116,7 @@ impl Budget {
         let l2 = target.caches.l2;
         // Measured with 1 MiB of L2. With half as much the operands get the same number of bytes, since they are read in long runs.
         let boxes = l2.max((2 * l2).min(1 << 20));
-        Budget { sums: l2, hot: l2 / 16, rows: boxes / 16 * 5, panels: boxes / 8, far: l2 / 2 }
+        Budget { sums: l2, hot: l2 / 16, rows: boxes / 16 * 5, panels: boxes / 8, far: l2 / 2, near: target.caches.l1 / 2 }
     }
 }
 
@@ -124,7 +126,7 @@ pub(crate) struct Gradient {
     pub(crate) attr: Attr,
     pub(crate) isa: Isa,
     pub(crate) product: Product,
-    /// The operands that give the rows and the columns, and whether the window slides over the rows'.
+    /// The operands that give the rows and the columns, and whether the window slides over the former.
     pub(crate) rows: Side,
     pub(crate) columns: Side,
     pub(crate) rows_slide: bool,
@@ -141,8 +143,9 @@ pub(crate) struct Gradient {
     /// Columns of a panel, and whether its lines are at other strides than a panel's: in place, or copied without padding to the panel.
     pub(crate) panel: usize,
     pub(crate) strided_lines: bool,
-    /// Panels that are packed together.
+    /// Panels that are packed together, and those that share the lists of a tap.
     pub(crate) panels_at_once: usize,
+    pub(crate) panels_of_lists: usize,
     /// Places of a box (first groups of images), and numbers of boxes.
     pub(crate) each: [usize; 4],
     pub(crate) boxes: [usize; 4],
@@ -280,61 +283,6 @@ impl Pairs {
                 if beside_zeros { Some(Pairs::Images) } else { halves.map(Pairs::Halves) }
             }
         }
-    }
-}
-
-/// The two halves of the places of an image, in one dimension, at which all taps are inside: each tap reads the same in both. The remaining
-/// places are paired with zeros.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Halves {
-    /// Which dimension of the window.
-    dim: usize,
-    /// The first place, and places of a half.
-    first: usize,
-    count: usize,
-}
-
-impl Halves {
-    /// Halves by depth or height that leave the fewest places, else by width, which splits rows; `None` if there are none.
-    fn of(window: &[Dim; 3]) -> Option<Halves> {
-        let halves = |dim: usize| {
-            let [first, last] = [0, window[dim].taps.saturating_sub(1)].map(|tap| window[dim].inside(tap));
-            let start = first.start.max(last.start);
-            let (end, Dim { places, taps, .. }) = (first.end.min(last.end), window[dim]);
-            // With a single tap the last place may lack a partner: no other tap reads its pixel.
-            let odd = taps == 1 && end == places;
-            Halves { dim, first: start, count: (end.saturating_sub(start) + usize::from(odd)) / 2 }
-        };
-        let are = |h: &Halves| h.count > 0 && window[h.dim].places > 1;
-        let fewest = [1, 0].map(halves).into_iter().filter(are);
-        let fewest = fewest.min_by_key(|h| (window[h.dim].places - h.count) * (1 << 16) / window[h.dim].places);
-        fewest.or_else(|| Some(halves(2)).filter(are))
-    }
-
-    /// Whether places remain.
-    fn leaves_some(&self, window: &[Dim; 3]) -> bool {
-        self.first > 0 || self.first + 2 * self.count < window[self.dim].places
-    }
-
-    /// Boxes of at most `each` places for all `places`.
-    fn boxes(&self, places: usize, each: usize) -> usize {
-        [self.count, self.first, places.saturating_sub(self.first + 2 * self.count)].iter().map(|n| n.div_ceil(each)).sum()
-    }
-
-    /// First place and number of places of a box, and the distance to the places that share their words; 0 for remaining places.
-    fn span(&self, (places, each): (usize, usize), index: usize) -> (usize, usize, usize) {
-        let mut index = index;
-        for (start, end, pair_offset) in
-            [(self.first, self.first + self.count, self.count), (0, self.first, 0), (places.min(self.first + 2 * self.count), places, 0)]
-        {
-            let boxes = (end - start).div_ceil(each);
-            if index < boxes {
-                let first = start + index * each;
-                return (first, each.min(end - first), pair_offset);
-            }
-            index -= boxes;
-        }
-        (0, 0, 0)
     }
 }
 
@@ -574,6 +522,7 @@ impl Gradient {
             panel,
             strided_lines: false,
             panels_at_once: 1,
+            panels_of_lists: 1,
             rows,
             columns,
             rows_slide: !task.x_columns,
@@ -840,10 +789,15 @@ impl Gradient {
         (self.columns.each, self.columns.blocks) = cut(columns, most_columns, self.panel);
         let region = self.rows.each.checked_mul(self.rows_per_channel())?.checked_mul(self.panel)?;
         let panels = self.columns.each.div_ceil(self.panel);
-        // Sums of a single box are stored tap by tap.
-        let stored = (self.budget.hot / size_of::<f32>() / region.max(1)).clamp(1, self.panels_at_once);
-        self.sums = if self.is_single() { region.checked_mul(stored)? } else { region.checked_mul(taps)?.checked_mul(panels)? };
-        self.sums = self.sums.next_multiple_of(16);
+        // Packed panels share the lists of a tap, since they are near. Of those that are read in place, some stay in L1 over all taps.
+        let in_l1 = if self.far { 1 } else { (self.budget.near / (self.panel * steps.max(1) * 4)).max(1) };
+        self.panels_of_lists = if self.columns.in_place { in_l1.min(panels) } else { self.panels_at_once };
+        if self.is_single() && self.tail.is_none() {
+            // Their sums are stored tap by tap.
+            self.panels_of_lists = self.panels_of_lists.min(self.budget.hot / size_of::<f32>() / region.max(1)).max(1);
+        }
+        let single = if self.tail.is_none() { self.panels_of_lists } else { 1 };
+        self.sums = region.checked_mul(if self.is_single() { single } else { taps.checked_mul(panels)? })?.next_multiple_of(16);
         let parts = self.each[0].checked_mul(self.each[1])?.checked_mul(self.each[2])?;
         self.pairs = parts.checked_mul(2)?;
         let list = if self.on_amx {
