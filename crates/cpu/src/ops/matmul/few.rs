@@ -122,8 +122,8 @@ impl Sides {
             return Err(Skip::Layout("of the weights: panels".into()));
         }
         // Integers are converted in any case.
-        let contiguous = !is_small_integer(few.dtype)
-            && few.blocking().is_some_and(|b| Axis::new(&self.few.depth, few.dims()).chained(b) == Some(1));
+        let contiguous =
+            !is_small_integer(few.dtype) && few.blocking().is_some_and(|b| Axis::new(&self.few.depth, few.dims()).chained(b) == Some(1));
         let several = usize::from(columns > 1 && !contiguous && !is_small_integer(few.dtype));
         let by_row = many.blocking().is_some_and(|b| b.is_plain() && b.strides[self.many.across[0]] == 1 && rows > 1);
         let least = match by_row {
