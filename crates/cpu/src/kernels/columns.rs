@@ -11,9 +11,9 @@ use std::ops::Range;
 
 pub use oxidnn_jit::kernels::columns::{Act, Bound, Columns};
 
-/// Bytes of the rows of a call that sums columns in several groups: they are still in L1 for the next group.
+/// Bytes of the rows of a call of several groups of columns: they are still in L1 for the next group.
 const L1_BYTES: usize = 8 * 1024;
-/// Rows of a call that writes columns in several groups, so that memory is written nearly in order.
+/// Fewest rows of a call that writes columns in several groups; few of long rows, so that memory is written nearly in order.
 const ROWS_PER_CALL: usize = 4;
 
 /// Matrices that are processed together, over the same rows: blocks of columns.
@@ -113,8 +113,7 @@ impl Sweep {
         let calls = if one { 1 } else { blocks.count };
         let each = match (one, act.lines().0) {
             (true, _) => rows.len(),
-            (false, 0) => ROWS_PER_CALL,
-            (false, _) => (L1_BYTES / row).max(2 * ROWS_PER_CALL),
+            (false, sums) => (L1_BYTES / row).max(if sums == 0 { ROWS_PER_CALL } else { 2 * ROWS_PER_CALL }),
         };
         for (block, start) in (0..calls).flat_map(|block| rows.clone().step_by(each).map(move |start| (block, start))) {
             let count = each.min(rows.end - start);

@@ -53,6 +53,12 @@ impl Places {
         Places { farthest: farthest(&all), bits: all.iter().fold(0, |bits, place| bits | place[1]), all }
     }
 
+    /// Whether all are multiples of `bytes` in the destination.
+    #[must_use]
+    pub fn are_at_multiples(&self, bytes: usize) -> bool {
+        self.bits.is_multiple_of(bytes)
+    }
+
     /// Number of places.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -100,12 +106,11 @@ impl Vectors {
         Vectors { tables, masks, reach, whole_reach, whole, bits, of: (sizes, lanes) }
     }
 
-    /// Whether some of them are neither whole, with `lanes` lanes, nor empty.
+    /// Vectors that are read, and that are written.
     #[must_use]
-    pub fn are_ragged(&self, lanes: usize) -> bool {
-        let whole = u16::MAX >> (LANES - lanes);
-        let mut masks = self.masks.iter().flat_map(|masks| masks.reads.iter().chain(&masks.writes));
-        masks.any(|mask| *mask & whole != 0 && *mask & whole != whole)
+    pub fn used(&self) -> [usize; 2] {
+        let some = |masks: &[u16]| masks.iter().filter(|mask| **mask != 0).count();
+        self.masks.as_ref().map_or(self.tables.each_ref().map(Vec::len), |masks| [some(&masks.reads), some(&masks.writes)])
     }
 }
 

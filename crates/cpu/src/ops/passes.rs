@@ -87,7 +87,7 @@ where
     // Random numbers are drawn in portable code.
     let second = Program::plan_in_stages(&behind, target, elements).or_else(|_| RowPlan::resolved(&behind, target, elements))?;
     let what = "without what follows, which is a pass behind it";
-    staged::with_copy(resolved, first, Copied { what, arg: Arg::DST, apart, reorders: [None, Some(second)] }, target)
+    staged::with_copy(resolved, first, Copied { what, arg: Arg::DST, apart, reorders: [None, Some(second)], seconds: None }, target)
 }
 
 /// The epilogue `tail` of a row in registers. If there is none although the attributes need one, the row declines: a second pass in

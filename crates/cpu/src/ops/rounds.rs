@@ -1,7 +1,9 @@
 //! Rounds: an operation over some images at a time, so that copies and intermediate results stay in the caches.
 
-use oxidnn_runtime::Buf;
-use oxidnn_spec::{Attr, MAX_NDIMS, PostOp, Tensor};
+use oxidnn_runtime::queue::Immediate;
+use oxidnn_runtime::{Buf, Ctx};
+use oxidnn_spec::{Attr, Error, MAX_NDIMS, PostOp, Tensor};
+use std::sync::OnceLock;
 
 /// Whether an operand of a post-op varies along a dimension for which `which` is true.
 pub(super) fn differs(attr: &Attr, which: impl Fn(usize) -> bool) -> bool {
@@ -44,4 +46,24 @@ pub(super) fn part(tensor: &Tensor, images: i64, rows: i64) -> Option<Tensor> {
 /// The buffer from a byte on; empty beyond its end.
 pub(super) fn behind(buf: Buf<'_>, at: usize) -> Buf<'_> {
     buf.part(at, buf.len().saturating_sub(at))
+}
+
+/// Calls `round` for each of `count` rounds, with the worker's number: of `workers` workers that take rounds of their own; in order, by all workers
+/// together, if there are none.
+pub(super) fn each(
+    ctx: &Ctx<'_>,
+    workers: usize,
+    count: usize,
+    round: &(dyn Fn(&Ctx<'_>, usize, usize) -> Result<(), Error> + Sync),
+) -> Result<(), Error> {
+    if workers == 0 {
+        return (0..count).try_for_each(|i| round(ctx, 0, i));
+    }
+    let failure = OnceLock::new();
+    ctx.executor().run(workers.min(ctx.executor().threads().max(1)), count, &|worker, i| {
+        if let Err(e) = round(&Ctx { queue: Immediate::inline(), ..*ctx }, worker, i) {
+            let _ = failure.set(e);
+        }
+    });
+    failure.into_inner().map_or(Ok(()), Err)
 }

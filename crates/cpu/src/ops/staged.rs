@@ -9,7 +9,7 @@
 //! bands of rows, each by one worker. Weights are copied once for all images.
 
 use super::conv::window::Setup;
-use super::rounds::{behind, bytes, differs, divisor, is_apart, part};
+use super::rounds::{self, behind, bytes, differs, divisor, is_apart, part};
 use super::support::{OPERANDS, run_between, run_with};
 use super::{matmul, passes, reorder};
 use crate::CpuTarget;
@@ -18,11 +18,10 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::Program;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::row::{Generated, RowPlan};
-use oxidnn_runtime::queue::Immediate;
 use oxidnn_runtime::{ALIGNMENT, Bound, Buf, Choose, Ctx, Decision, Exec, Plan, Region, Skip};
 use oxidnn_spec::op::{Operand, Reorder, Use};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Format, Op, Problem, Prop, Tensor};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 mod repeat;
 #[cfg(test)]
@@ -61,6 +60,8 @@ struct Staged {
     inner: Box<dyn Plan>,
     stages: Vec<Stage>,
     rounds: Rounds,
+    /// Seconds of an execution, if they are known better than by the bytes that are copied.
+    seconds: Option<f64>,
 }
 
 /// Rounds of images, and of bands of their rows.
@@ -132,17 +133,26 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarg
 /// # Errors
 /// Missing operands, and scratch that exceeds the address space.
 pub(crate) fn viewed(problem: Problem, inner: Box<dyn Plan>, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    by_image(problem, inner, 1, target)
+}
+
+/// The same by the plan for one of `images` images: every operand with another description in `inner` has an image for each round.
+///
+/// # Errors
+/// As for [`viewed`].
+pub(crate) fn by_image(problem: Problem, inner: Box<dyn Plan>, images: usize, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let mut stages = Vec::new();
     for o in problem.operands() {
         let tensor = inner.problem().tensor(o.arg).ok_or(Skip::Op("without an operand"))?;
         if o.tensor != tensor {
-            stages.push(Stage { arg: o.arg, tensor, steps: None, apart: false, reorders: [None, None] });
+            let steps = (images > 1).then(|| [bytes(&o.tensor, 0), 0]);
+            stages.push(Stage { arg: o.arg, tensor, steps, apart: false, reorders: [None, None] });
         }
     }
     if stages.len() > STAGED.len() {
         return Err(Skip::Shape("so many operands"));
     }
-    finish(problem, Staged { what: COPIES, inner, stages, rounds: Rounds::ONE }, target)
+    finish(problem, Staged { what: COPIES, inner, stages, rounds: Rounds { count: images, ..Rounds::ONE }, seconds: None }, target)
 }
 
 /// An operand that the inner operation gets in another form.
@@ -154,6 +164,8 @@ pub(crate) struct Copied {
     pub(crate) apart: bool,
     /// The reorder to the copy before the operation, and the one back from it afterwards.
     pub(crate) reorders: [Option<Box<dyn Plan>>; 2],
+    /// Seconds that all of it is predicted to take, if they are known better than by the bytes that are copied.
+    pub(crate) seconds: Option<f64>,
 }
 
 /// The plan of `problem`, whose layouts are resolved, by the plan of the same problem with one operand in another form.
@@ -161,9 +173,10 @@ pub(crate) struct Copied {
 /// # Errors
 /// Missing operands, and scratch that exceeds the address space.
 pub(crate) fn with_copy(problem: Problem, inner: Box<dyn Plan>, copied: Copied, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let Copied { what, arg, apart, reorders } = copied;
+    let Copied { what, arg, apart, reorders, seconds } = copied;
     let tensor = inner.problem().op.tensor(arg).ok_or(Skip::Op("without an operand"))?.clone();
-    finish(problem, Staged { what, inner, stages: vec![Stage { arg, tensor, steps: None, apart, reorders }], rounds: Rounds::ONE }, target)
+    let stages = vec![Stage { arg, tensor, steps: None, apart, reorders }];
+    finish(problem, Staged { what, inner, stages, rounds: Rounds::ONE, seconds }, target)
 }
 
 fn finish(problem: Problem, staged: Staged, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -283,7 +296,7 @@ fn in_rounds(problem: &Problem, inner: Box<dyn Plan>, workers: usize, target: &C
     if stages.is_empty() {
         return None;
     }
-    finish(resolved, Staged { what: COPIES, inner, stages, rounds }, target).ok()
+    finish(resolved, Staged { what: COPIES, inner, stages, rounds, seconds: None }, target).ok()
 }
 
 /// Plans an element-wise problem by `row` on copies of the operands whose contiguous dimension differs from the result's: reorders
@@ -380,7 +393,7 @@ pub(crate) fn repeated(problem: &Problem, target: &CpuTarget, rows: &[Choose<Cpu
             stages.push(Stage { arg: o.arg, tensor: tensor.clone(), steps: None, apart: true, reorders: [Some(before), None] });
         }
     }
-    finish(resolved, Staged { what: COPIES, inner, stages, rounds: Rounds::ONE }, target)
+    finish(resolved, Staged { what: COPIES, inner, stages, rounds: Rounds::ONE, seconds: None }, target)
 }
 
 /// The tensor with its channels as two dimensions: groups, and channels of a group.
@@ -436,10 +449,11 @@ impl Generated for Staged {
 
     fn decision(&self, _: &Problem) -> Decision {
         let moved = self.stages.iter().filter(|s| s.reorders.iter().any(Option::is_some));
-        match moved.map(|s| s.tensor.bytes()).sum() {
-            0 => self.inner.decision(),
+        let decision = match moved.map(|s| s.tensor.bytes()).sum() {
+            0 if self.rounds.count == 1 => self.inner.decision(),
             bytes => around(self.what, &*self.inner, self.rounds.count.div_ceil(self.rounds.workers.max(1)), bytes),
-        }
+        };
+        Decision { seconds: self.seconds.or(decision.seconds), ..decision }
     }
 
     fn build(&self) -> Result<Code, Error> {
@@ -452,16 +466,7 @@ impl Generated for Staged {
         let (each, Rounds { count, workers, .. }) = (self.each().unwrap_or(0), self.rounds);
         let shares = scratch.take(for_workers(workers, each).unwrap_or(0))?.into_buf();
         let share = |worker: usize| shares.part(worker * each * WORD, each * WORD);
-        if workers == 0 {
-            return (0..count).try_for_each(|round| self.round(code, ctx, share(0), round));
-        }
-        let failure = OnceLock::new();
-        ctx.executor().run(workers.min(ctx.executor().threads().max(1)), count, &|worker, round| {
-            if let Err(e) = self.round(code, &Ctx { queue: Immediate::inline(), ..*ctx }, share(worker), round) {
-                let _ = failure.set(e);
-            }
-        });
-        failure.into_inner().map_or(Ok(()), Err)
+        rounds::each(ctx, workers, count, &|ctx, worker, round| self.round(code, ctx, share(worker), round))
     }
 }
 
@@ -476,7 +481,10 @@ impl Staged {
         };
         let shared = Region::host(take(self.shared()));
         let mut copies = [[Region::host(Buf::empty())]; STAGED.len()];
-        copies.iter_mut().zip(&self.stages).for_each(|(copy, stage)| *copy = [Region::host(take(stage.bytes()))]);
+        for (copy, stage) in copies.iter_mut().zip(&self.stages) {
+            let image = stage.steps.filter(|_| !stage.apart).map(|[images, _]| Ok(behind(ctx.buf(stage.arg)?, images * round)));
+            *copy = [Region::host(image.unwrap_or_else(|| Ok(take(stage.bytes())))?)];
+        }
         let reorder = |which: usize| {
             self.stages.iter().zip(&copies).zip(&code.stages).try_for_each(|((stage, copy), execs)| {
                 let plan = stage.reorders[which].as_ref().map(|p| &p.problem().op);
@@ -507,7 +515,7 @@ impl Staged {
         run_with(&*code.inner, ctx, shared, |bound| {
             if let Some((stage, copy)) = self.stages.iter().zip(&copies).find(|s| s.0.arg == bound.arg) {
                 bound.tensor = &stage.tensor;
-                if stage.apart {
+                if stage.apart || stage.steps.is_some() {
                     bound.regions = copy;
                 }
             }

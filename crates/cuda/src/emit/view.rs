@@ -108,7 +108,7 @@ impl Emitter {
                 let _ = writeln!(terms, "    at += ({number})q * ({number})a.{name}_stride[{d}];");
                 strides.push(b.strides[d]);
             } else {
-                origin = origin.wrapping_add(blocked_term(b, d, b.padded_offsets[d]));
+                origin += b.term(d, b.padded_offsets[d]);
                 let _ = writeln!(terms, "    at += ({number})p[{d}] * ({number})a.{name}_stride[{d}];");
                 strides.push(if single { 0 } else { b.strides[d] });
             }
@@ -121,17 +121,4 @@ impl Emitter {
             "DEVICE i64 {name}_at(const Args& a, const index* p) {{\n    {number} at = ({number})a.{name}_origin;\n{q}{terms}    return at;\n}}"
         );
     }
-}
-
-/// The contribution of padded position `p` of dimension `d` to the offset.
-fn blocked_term(b: &Blocking, d: usize, mut p: i64) -> i64 {
-    let (mut term, mut stride) = (0i64, 1);
-    for (e, size) in b.inner.iter().rev() {
-        if e == d {
-            term += p % size * stride;
-            p /= size;
-        }
-        stride *= size;
-    }
-    term.wrapping_add(p.wrapping_mul(b.strides[d]))
 }

@@ -10,6 +10,7 @@ pub mod dot;
 pub mod gather;
 pub mod gemv;
 pub mod interleave;
+pub mod interpolate;
 pub mod lookup;
 pub mod permute;
 pub mod pool;

@@ -1,7 +1,7 @@
 //! Copies of elements between layouts, bit by bit.
 
 use super::pipeline::zero;
-use super::{CHUNK, Chunk, GRAIN, Nest, Place, Tile, split};
+use super::{CHUNK, Chunk, Counts, GRAIN, Nest, Place, Tile, split};
 use crate::kernels::multiversion::{Simd, multiversion};
 use crate::kernels::scratch::Scratch;
 use crate::kernels::transpose::{Matrix, Squares};
@@ -77,6 +77,9 @@ pub struct Squared {
     elem: Elem,
 }
 
+/// What zeroing the padded area counts: a traversal, and bytes that are cleared as a whole.
+pub type Zeros = (Counts, usize);
+
 /// A source, and the loops over the destination's elements and its own; `None` if sizes or strides are known only at execution, and it is
 /// the only source.
 #[derive(Debug)]
@@ -130,6 +133,20 @@ impl Copies {
         Ok(())
     }
 
+    /// What copying the first source counts, and zeroing the padded area: positions in chunks, and bytes that are cleared before.
+    pub fn counts(&self) -> Option<(Counts, Zeros)> {
+        let moved = self.moves.first()?.nest.as_ref()?.counts(self.tile.area());
+        Some((moved, self.zeros()))
+    }
+
+    /// What zeroing the padded area counts.
+    pub fn zeros(&self) -> Zeros {
+        match &self.padding {
+            Padding::Behind(nest) => (nest.as_ref().map_or(Counts::default(), |nest| nest.counts(CHUNK as i64)), 0),
+            Padding::Cleared(bytes) => (Counts::default(), *bytes),
+        }
+    }
+
     /// The shortest contiguous run of 32-bit words common to the destination and a source; 0 if runs are not whole words.
     pub fn words(&self) -> i64 {
         let run = |m: &Move| m.nest.as_ref().and_then(|n| n.words(self.dtype.bits())).map_or(0, |nest| neighbours(&nest));
@@ -140,6 +157,15 @@ impl Copies {
 impl Kernel for Copies {
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
         self.execute(None, simd, ctx)
+    }
+}
+
+impl Squared {
+    /// As for [`Copies::counts`], with positions of squares.
+    pub fn counts(&self) -> Option<(Counts, Zeros)> {
+        let (mut counts, zeros) = self.copies.counts()?;
+        counts[1][2] = self.copies.moves.first()?.nest.as_ref()?.in_squares(self.copies.tile.area());
+        Some((counts, zeros))
     }
 }
 

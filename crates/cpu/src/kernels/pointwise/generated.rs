@@ -14,11 +14,12 @@ mod lanes;
 mod stages;
 mod write;
 
+use super::copy::Zeros;
 use super::fold::FoldOp;
 use super::operand::Kind;
 use super::pipeline::{Bound, Group, Lines, Pipeline, Registers};
 use super::program::{LINE, Operand, Over, Source, Stage, Step};
-use super::{Chunk, Chunks, Memory, Nest, OPERANDS, split};
+use super::{Chunk, Chunks, Counts, Memory, Nest, OPERANDS, split};
 use crate::CpuTarget;
 use crate::decision::How;
 use crate::hardware::Caches;
@@ -224,6 +225,17 @@ struct OwnRows {
     workers: usize,
 }
 
+/// How a kernel takes its operands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Taken {
+    /// From memory.
+    InPlace,
+    /// Some of them are copied for it, chunk by chunk.
+    Brought(usize),
+    /// All of them: a chunk is one row.
+    InChunks,
+}
+
 /// How a group is run.
 #[derive(Debug)]
 enum Made {
@@ -298,6 +310,22 @@ impl Program {
         let several = pipeline.groups.len() > 1;
         let groups: Result<_, Skip> = pipeline.groups.iter().map(|group| Made::new(group, isa, several)).collect();
         Ok(Program { groups: groups?, pipeline })
+    }
+
+    /// What a program of one group counts, and how it takes its operands.
+    pub fn counts(&self) -> Option<(Taken, (Counts, Zeros))> {
+        let [Made::Fused(chain)] = &self.groups[..] else { return None };
+        let taken = match chain.brought.len() {
+            _ if chain.flat => Taken::InChunks,
+            0 => Taken::InPlace,
+            count => Taken::Brought(count),
+        };
+        Some((taken, self.pipeline.counts()?))
+    }
+
+    /// Whether it stores a result non-temporally.
+    pub fn streams(&self) -> bool {
+        self.groups.iter().any(|made| matches!(made, Made::Fused(Fused { streamed: Some(_), .. })))
     }
 
     /// The same for these caches: data that does not fit is read row by row, and a result of words is stored non-temporally if the last

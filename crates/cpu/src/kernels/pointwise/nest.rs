@@ -223,6 +223,14 @@ impl Tile {
     }
 }
 
+/// Positions along a side of squares that are transposed in registers, and the time of one that is partly filled, relative to a whole one.
+const SQUARE: i64 = 8;
+const PARTLY: f64 = 1.7;
+
+/// Chunks, runs and positions of a traversal: where the first two operands are contiguous along runs, where the second one is contiguous across
+/// them, and elsewhere.
+pub type Counts = [[f64; 3]; 3];
+
 /// Positions of one run: their number, the element offset of each operand at the first, and each operand's stride.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
@@ -334,6 +342,30 @@ impl Nest {
             Some(_) => self.more.push(part),
         }
         Some(())
+    }
+
+    /// What a traversal in chunks of at most `limit` positions counts.
+    pub fn counts(&self, limit: i64) -> Counts {
+        let mut counts = Counts::default();
+        for part in self.first.iter().chain(&self.more) {
+            let ([run, rows], class) = (part.chunk(limit), part.class(self.operands));
+            for (count, each) in counts[class].iter_mut().zip([run * rows, run, 1]) {
+                *count += part.volume as f64 / each as f64;
+            }
+        }
+        counts
+    }
+
+    /// Positions of the squares in which chunks whose second operand is contiguous across runs are transposed; those of squares that are partly filled
+    /// count by the time that they take.
+    pub fn in_squares(&self, limit: i64) -> f64 {
+        let squares = |part: &Part| {
+            let [run, rows] = part.chunk(limit);
+            let whole = (run / SQUARE * (rows / SQUARE)) as f64;
+            let all = ((run + SQUARE - 1) / SQUARE * ((rows + SQUARE - 1) / SQUARE)) as f64;
+            (whole + PARTLY * (all - whole)) * (SQUARE * SQUARE * part.volume) as f64 / (run * rows) as f64
+        };
+        self.first.iter().chain(&self.more).filter(|part| part.class(self.operands) == 1).map(squares).sum()
     }
 
     /// Number of positions.
@@ -516,6 +548,23 @@ impl Nest {
 }
 
 impl Part {
+    /// Positions of a run and runs of a chunk of at most `limit` positions.
+    fn chunk(&self, limit: i64) -> [i64; 2] {
+        let [_, outer, inner] = self.innermost();
+        let run = inner.size.min(limit).max(1);
+        [run, if run == inner.size { outer.size.min(limit / run).max(1) } else { 1 }]
+    }
+
+    /// Where it is counted in [`Counts`].
+    fn class(&self, operands: usize) -> usize {
+        let [_, outer, inner] = self.innermost();
+        match inner.strides[0] == 1 {
+            true if operands < 2 || inner.strides[1] == 1 => 0,
+            true if outer.strides[1] == 1 && inner.size * outer.size >= LEAST => 1,
+            _ => 2,
+        }
+    }
+
     /// The three innermost loops, the innermost last.
     fn innermost(&self) -> [&Loop; 3] {
         let third = self.len.checked_sub(3).map_or(&NO_LOOP, |i| &self.loops[i]);

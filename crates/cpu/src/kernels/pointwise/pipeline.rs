@@ -4,11 +4,11 @@
 //! stages of the group, so that the data that a stage has read is in the cache for the next. Otherwise the reduced positions are split as
 //! well: each stage ends before the next begins, and the totals of segments are combined in order.
 
-use super::copy::clear;
+use super::copy::{Zeros, clear};
 use super::fold::{self, Totals};
 use super::operand::Kind;
 use super::program::{FOLDS, Operand, Over, REGISTERS, Source, Stage, Step};
-use super::{CHUNK, Chunk, GRAIN, Memory, Nest, OPERANDS, Place, grain, random, split};
+use super::{CHUNK, Chunk, Counts, GRAIN, Memory, Nest, OPERANDS, Place, grain, random, split};
 use crate::kernels::chain::{Formula, lanes};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
@@ -511,6 +511,20 @@ impl Pipeline {
             zero(ctx, ctx.buf(*arg)?, dtype.bits(), nest);
         }
         Ok(())
+    }
+}
+
+impl Pipeline {
+    /// What a pipeline of one group counts, and zeroing the padded areas of its results.
+    pub fn counts(&self) -> Option<(Counts, Zeros)> {
+        let [Group { grid: Some(grid), .. }] = &self.groups[..] else { return None };
+        let mut zeros = Counts::default();
+        for padding in &self.padding {
+            let more = padding.nest.counts(CHUNK as i64);
+            zeros.iter_mut().flatten().zip(more.iter().flatten()).for_each(|(sum, n)| *sum += n);
+        }
+        let cleared = self.cleared.iter().map(|(_, bytes)| bytes.len()).sum();
+        Some((grid.kept.counts(CHUNK as i64), (zeros, cleared)))
     }
 }
 

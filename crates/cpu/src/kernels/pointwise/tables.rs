@@ -4,7 +4,7 @@
 //! its positions in destination and source, gives the place of every element: channels shuffled within blocks, sources that end within a
 //! block. [`Copies`] with its strides is faster where it applies; this does the rest.
 
-use super::{Copies, grain_rows, split};
+use super::{Copies, Zeros, grain_rows, split};
 use crate::kernels::code::elem;
 use crate::kernels::convert;
 use crate::kernels::lookup::{Looker, Places, Rows};
@@ -139,6 +139,17 @@ impl Tables {
         }
         let padding = Copies::new(dst, tensor)?;
         Ok(Tables { dst, tensor: tensor.clone(), moves: Vec::new(), joined: MAX_INNER_POSITIONS, padding })
+    }
+
+    /// Rows, elements that are moved one by one, runs, and elements that are converted, of the first source; and what zeroing the padded area counts.
+    pub fn counts(&self) -> Option<([f64; 4], Zeros)> {
+        let m = self.moves.first()?;
+        let rows = m.outer.iter().map(|table| table.len() as f64).product::<f64>();
+        let each = m.row.places.len();
+        let (factors, changed) = (m.factors.iter().flatten().count(), self.tensor.dtype != m.dtype);
+        let converted = if factors > 0 || changed { each * (1 + factors) } else { 0 };
+        let (single, runs) = if m.runs.is_empty() || converted > 0 { (each, 0) } else { (0, m.runs.len()) };
+        Some(([1, single, runs, converted].map(|count| rows * count as f64), self.padding.zeros()))
     }
 
     /// Chooses longer rows for [`Tables::looked_up`], before anything is added.
@@ -285,6 +296,16 @@ fn elements(types: [DataType; 2]) -> Result<[Elem; 2], Skip> {
         16 => Ok([Elem::Low16; 2]),
         32 => Ok([Elem::F32; 2]),
         _ => Err(unknown()),
+    }
+}
+
+impl LookedUp {
+    /// Calls and vectors of the first source, and what zeroing the padded area counts.
+    pub fn counts(&self) -> Option<([f64; 2], Zeros)> {
+        let ([rows, ..], zeros) = self.tables.counts()?;
+        let of = self.moves.first()?;
+        let vectors = of.places.vectors().iter().sum::<usize>() * of.rows;
+        Some(([rows * of.rows.div_ceil(of.together) as f64, rows * vectors as f64], zeros))
     }
 }
 

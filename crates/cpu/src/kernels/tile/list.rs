@@ -132,6 +132,15 @@ impl<'t> List<'t> {
         self.len += HEAD + self.rows;
     }
 
+    /// Adds `bytes` to all addresses of the destination.
+    pub fn shift(&mut self, bytes: usize) {
+        let (mut at, tap) = (self.start, if self.across { 2 } else { 1 + self.rows });
+        while at < self.len {
+            self.words[at + HEAD..][..self.rows].iter_mut().for_each(|to| *to = to.wrapping_add(bytes));
+            at += HEAD + self.rows + self.words[at] * tap;
+        }
+    }
+
     /// Adds a tap to the last strip. Its lines of `B` are `b` bytes behind the first of a panel; the first tile's rows of `A` are at the
     /// byte offsets `offsets` from the address `from`.
     ///

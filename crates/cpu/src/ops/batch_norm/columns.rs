@@ -31,7 +31,7 @@ const CHANNELS: usize = 4096;
 /// Fewest rows of a segment, and most rows that give its center.
 const ROWS: usize = 32;
 /// One row in this many goes into the center.
-const CENTERED: usize = 16;
+const CENTERED: usize = 64;
 /// Rows of a segment of several images, if an image has fewer.
 const JOINT: usize = 256;
 /// Columns whose totals are combined at a time.
@@ -394,11 +394,17 @@ impl BatchNorm {
             let (squares, means) = rest.split_at_mut(each);
             let [sums, squares, means] = [sums, squares, means].map(|line| &mut line[..segment.columns().len()]);
             let first = segment.first();
-            for (of, totals) in [(&first, &mut *means), (&segment.row(), &mut *sums)] {
+            let total = |of: &Segment, totals: &mut [f32]| {
                 totals.fill(0.0);
                 matrices.sweep(&code[0], &[src], of, &mut [totals], &[]);
-            }
+            };
+            total(&first, means);
             let count = first.count() as f32;
+            if count > 1.0 {
+                total(&segment.row(), sums);
+            } else {
+                sums.copy_from_slice(means);
+            }
             means.iter_mut().zip(&*sums).for_each(|(mean, row)| *mean = center(*mean / count, *row));
             sums.fill(0.0);
             squares.fill(0.0);

@@ -1,15 +1,17 @@
 //! `reorders:jit`: concatenation of sources whose contiguous dimension differs from the destination's. Each source is reordered into its
-//! part of the destination, a view of the same memory, by the best row of reorders.
+//! part of the destination, a view of the same memory, by the best row of reorders. Where the destination does not stay in the caches until the
+//! last source is there, all of them go band by band of rows.
 
 use super::{concat, parts};
 use crate::CpuTarget;
 use crate::kernels::multiversion::Simd;
-use crate::kernels::scratch::{Scratch, booked};
+use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::ops::reorder;
+use crate::ops::rounds::{self, behind, bytes, divisor, is_apart, part};
 use crate::ops::support::{OPERANDS, run_with};
 use crate::row::{Generated, RowPlan, TOO_LARGE};
-use oxidnn_runtime::{Bound, Ctx, Exec, Plan, Region, Skip, Tier};
-use oxidnn_spec::op::Reorder;
+use oxidnn_runtime::{ALIGNMENT, Ctx, Exec, Plan, Region, Skip, Tier};
+use oxidnn_spec::op::{Concat, Reorder};
 use oxidnn_spec::{Arg, Attr, Error, Problem, Tensor};
 use std::sync::Arc;
 
@@ -18,19 +20,41 @@ const MIN_ELEMENTS: i64 = 1024;
 /// Contiguous elements, common to a source and the destination, from which on one pass over all sources is as fast.
 const MAX_RUN: usize = 16;
 
-/// A source and its part of the destination.
+/// A source and its part of the destination, of one band.
 #[derive(Debug)]
 struct Part {
     src: Arg,
-    dst: Tensor,
+    tensors: [Tensor; 2],
+    /// Bytes from one image and from one band to the next, in source and destination.
+    steps: [[usize; 2]; 2],
     plan: Box<dyn Plan>,
 }
 
-/// All parts, one after the other.
+/// All parts, one after the other, for each band.
 #[derive(Debug)]
 struct Parts {
     parts: Vec<Part>,
+    /// Elements of scratch of a worker.
     scratch: usize,
+    /// All bands, and those of an image.
+    bands: [usize; 2],
+    /// Workers that take bands of their own; 0 if all work on the same one.
+    workers: usize,
+}
+
+/// The rows of a band: as many as leave its part of the destination in L2; `None` if the caches keep all of it, or if tensors are not apart in images and
+/// rows.
+fn rows_of_band(op: &Concat, attr: &Attr, target: &CpuTarget) -> Option<i64> {
+    let dims = op.dst.dims();
+    let all = op.srcs.iter().chain([&op.dst]);
+    let bytes = all.clone().fold(0, |sum: usize, t| sum.saturating_add(t.bytes()));
+    let apart = |t: &Tensor| [0, 2].iter().all(|d| is_apart(t, *d) && t.blocking().is_some_and(|b| b.padded_dims[*d] == t.dims()[*d]));
+    let scaled = attr.scales.values().any(|scale| scale.mask != 0);
+    if dims.len() < 4 || op.axis != 1 || target.caches.keep(bytes) || scaled || !all.clone().all(apart) {
+        return None;
+    }
+    let row = op.dst.bytes() / (dims[0] * dims[2]) as usize;
+    Some(divisor(dims[2] as usize, target.caches.l2 / 2 / row.max(1)) as i64)
 }
 
 /// Plans such a concatenation.
@@ -52,6 +76,11 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         if op.dst.dims().volume().is_none_or(|n| n < MIN_ELEMENTS) {
             return Err(Skip::Shape("few elements"));
         }
+        let rows = rows_of_band(op, attr, target);
+        let band = |t: &Tensor| rows.map_or(Some(t.clone()), |rows| part(t, 1, rows)).ok_or(Skip::Layout("of src or dst: no bands".into()));
+        let steps = |t: &Tensor| rows.map_or([0; 2], |rows| [bytes(t, 0), bytes(t, 2) * rows as usize]);
+        let workers = if rows.is_some() { target.threads.max(1) } else { 0 };
+        let inner = &CpuTarget { threads: if workers > 0 { 1 } else { target.threads }, ..*target };
         let (mut all, mut alike) = (Vec::new(), true);
         for (i, (src, part)) in op.srcs.iter().zip(parts(op)?).enumerate() {
             let Some(layout) = part else { continue };
@@ -59,20 +88,24 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
             let mut of_part = Attr::default();
             of_part.scales.extend(attr.scales.get(&arg).map(|scale| (Arg::SRC, scale.clone())));
             alike &= reorder::run(&dst, src) >= MAX_RUN;
-            let moved = Problem::new(Reorder { src: src.clone(), dst: dst.clone() }, of_part);
+            let (steps, tensors) = ([src, &dst].map(steps), [band(src)?, band(&dst)?]);
+            let moved = Problem::new(Reorder { src: tensors[0].clone(), dst: tensors[1].clone() }, of_part);
             let moved = moved.map_err(|e| Skip::Layout(format!("of dst: {e}")))?;
             let rows = reorder::IMPLS.iter().filter(|row| row.tier != Tier::Reference);
             let plan = rows
-                .map(|row| (row.plan)(&moved, target))
+                .map(|row| (row.plan)(&moved, inner))
                 .find_map(Result::ok)
                 .ok_or(Skip::Op("a source that only the reference reorders"))?;
-            all.push(Part { src: arg, dst, plan });
+            all.push(Part { src: arg, tensors, steps, plan });
         }
         if alike {
             return Err(Skip::Layout("of src and dst: the same neighbours".into()));
         }
-        let scratch = all.iter().map(|part| part.plan.scratch_bytes()).max().unwrap_or(0).div_ceil(size_of::<f32>());
-        Ok((Parts { parts: all, scratch }, booked(&[scratch]).ok_or(TOO_LARGE)?))
+        let scratch = all.iter().map(|part| part.plan.scratch_bytes()).max().unwrap_or(0).next_multiple_of(ALIGNMENT) / size_of::<f32>();
+        let dims = op.dst.dims();
+        let bands = rows.map_or([1; 2], |rows| [dims[0] * (dims[2] / rows), dims[2] / rows].map(|n| n as usize));
+        let booked = for_workers(workers, scratch).and_then(|all| booked(&[all]));
+        Ok((Parts { parts: all, scratch, bands, workers }, booked.ok_or(TOO_LARGE)?))
     })
 }
 
@@ -84,20 +117,26 @@ impl Generated for Parts {
     }
 
     fn run(&self, code: &Vec<Arc<dyn Exec>>, _: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let scratch = Region::host(scratch.take(self.scratch)?.into_buf());
-        for (part, exec) in self.parts.iter().zip(code) {
-            run_part(part, &**exec, ctx, scratch)?;
-        }
-        Ok(())
+        let each = self.scratch * size_of::<f32>();
+        let shares = scratch.take(for_workers(self.workers, self.scratch).unwrap_or(0))?.into_buf();
+        rounds::each(ctx, self.workers, self.bands[0], &|ctx, worker, band| {
+            let share = Region::host(shares.part(worker * each, each));
+            self.parts.iter().zip(code).try_for_each(|(part, exec)| self.run_part(part, &**exec, ctx, (share, band)))
+        })
     }
 }
 
-/// Reorders a source.
-fn run_part<'a>(part: &'a Part, exec: &dyn Exec, ctx: &Ctx<'a>, scratch: Region<'a>) -> Result<(), Error> {
-    run_with(exec, ctx, scratch, |bound: &mut Bound<'a>| match bound.arg {
-        Arg::DST => bound.tensor = &part.dst,
-        arg if arg == part.src => bound.arg = Arg::SRC,
-        arg if arg == Arg::scale(part.src) => bound.arg = Arg::scale(Arg::SRC),
-        _ => {}
-    })
+impl Parts {
+    /// Reorders a band of a source.
+    fn run_part(&self, part: &Part, exec: &dyn Exec, ctx: &Ctx<'_>, (scratch, band): (Region<'_>, usize)) -> Result<(), Error> {
+        let place = [band / self.bands[1], band % self.bands[1]];
+        let memory = |arg: Arg, steps: [usize; 2]| Ok([Region::host(behind(ctx.buf(arg)?, steps[0] * place[0] + steps[1] * place[1]))]);
+        let [from, to] = [memory(part.src, part.steps[0])?, memory(Arg::DST, part.steps[1])?];
+        run_with(exec, ctx, scratch, |bound| match bound.arg {
+            Arg::DST => (bound.tensor, bound.regions) = (&part.tensors[1], &to),
+            arg if arg == part.src => (bound.arg, bound.tensor, bound.regions) = (Arg::SRC, &part.tensors[0], &from),
+            arg if arg == Arg::scale(part.src) => bound.arg = Arg::scale(Arg::SRC),
+            _ => {}
+        })
+    }
 }

@@ -3,6 +3,7 @@
 //! Pixels are the rows of a product, and a block of result channels is a panel of its columns: a tile of one vector stores whole pixels of a block. Blocks of
 //! source channels are taps. A task takes some pixels, whose channels stay in L2 while they are multiplied by all weights, a panel of which stays in L1.
 
+use super::columns::{self, Plane, Tiles};
 use super::tiles;
 use super::window::{self, Setup};
 use crate::CpuTarget;
@@ -21,7 +22,7 @@ use crate::ops::support;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Error, Problem};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -29,14 +30,6 @@ use std::sync::Arc;
 const TASKS: usize = 8;
 /// Bytes of a number, and of a word of a list.
 const NUMBER: usize = 4;
-
-/// Where the elements of a tensor are: bytes.
-#[derive(Clone, Copy, Debug)]
-struct Blocks {
-    start: usize,
-    image: usize,
-    block: usize,
-}
 
 /// A planned problem.
 #[derive(Debug)]
@@ -50,8 +43,8 @@ struct Blocked {
     /// Blocks of source channels, and result channels.
     depth: usize,
     channels: usize,
-    from: Blocks,
-    to: Blocks,
+    from: Plane,
+    to: Plane,
     /// Columns of a panel of weights, and the byte where the first begins.
     width: usize,
     weights: usize,
@@ -62,9 +55,6 @@ struct Blocked {
     /// Operands of the tail are shared; workers have lists.
     scratch: Lens,
 }
-
-/// The kernels by rows, and whether the block is the last one, of fewer channels.
-type Tiles = Vec<[Option<Tile>; 2]>;
 
 /// Plans `problem`.
 ///
@@ -83,68 +73,31 @@ fn in_place(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
     let s = Setup::of(&problem.op)?;
     check(&s, isa)?;
     support::known(problem)?;
-    let mut problem = problem.clone();
-    let (tag, data) = (format!("aBx{}b", isa.width().lanes()), [s.source.0, s.result.0]);
-    let weights_tag = tiles::weights_tag(&s, isa, Product::F32);
-    for o in problem.op.operands_mut().into_iter().filter(|o| data.contains(&o.arg)) {
-        support::resolve(o.tensor, &tag)?;
-    }
-    window::resolve_data(&mut problem, &weights_tag)?;
-    problem.resolve();
-    support::dense(&problem)?;
+    let (tag, weights_tag) = (format!("aBx{}b", isa.width().lanes()), tiles::weights_tag(&s, isa, Product::F32));
+    let problem = window::resolved(problem, [&tag, &weights_tag])?;
     let s = Setup::of(&problem.op)?;
-    if *s.weights != Tensor::with_tag(*s.weights.dims(), DataType::F32, &weights_tag).map_err(|e| Skip::Layout(e.to_string()))? {
-        return Err(Skip::Layout(format!("of the weights: not {weights_tag}")));
-    }
-    let places = [Blocks::of(s.source.1, isa)?, Blocks::of(s.result.1, isa)?];
+    window::check_weights(s.weights, &weights_tag)?;
+    let lanes = isa.width().lanes() as i64;
+    let places = [Plane::of_blocks(s.source.1, lanes)?, Plane::of_blocks(s.result.1, lanes)?];
     let blocked = Blocked::new(&s, &problem.attr, places, (isa, target))?;
     RowPlan::of(problem, target, blocked.scratch.bytes(), blocked)
 }
 
 /// Whether this is a window of one pixel whose source or result is given in blocks.
 fn check(s: &Setup<'_>, isa: Isa) -> Result<(), Skip> {
+    columns::check(s)?;
     let (from, to) = (s.source.1, s.result.1);
-    if [from, to, s.weights].iter().any(|t| t.dtype != DataType::F32) {
-        return Err(Skip::DataType("other than f32 in blocks".into()));
-    }
     if [from, to].iter().all(|t| t.blocking().is_none_or(|b| b.is_plain())) {
         return Err(Skip::Layout("without blocks of channels".into()));
     }
-    if [from, to].iter().any(|t| t.is_empty()) {
-        return Err(Skip::Shape("empty"));
-    }
-    let one = s.sizes.g == 1 && [s.sizes.k, s.sizes.s] == [[1; 3]; 2] && s.sizes.pl == [0; 3];
-    if !one || s.weights.dims().len() != from.dims().len() || from.dims()[2..] != to.dims()[2..] {
-        return Err(Skip::Shape("groups, or windows of several pixels, strides or padding"));
-    }
-    if from.dims()[1] % isa.width().lanes() as i64 != 0 {
-        return Err(Skip::Shape("source channels that end within a block"));
+    if s.sizes.g != 1 || s.weights.dims().len() != from.dims().len() || from.dims()[1] % isa.width().lanes() as i64 != 0 {
+        return Err(Skip::Shape("groups, or source channels that end within a block"));
     }
     Ok(())
 }
 
-impl Blocks {
-    /// Where the elements of a tensor in blocks of a vector of channels are, whose pixels follow each other.
-    fn of(tensor: &Tensor, isa: Isa) -> Result<Blocks, Skip> {
-        let no = || Skip::Layout("other than blocks of a vector of channels".into());
-        let (dims, b, lanes) = (tensor.dims(), tensor.blocking().ok_or_else(no)?, isa.width().lanes() as i64);
-        let mut pixels = lanes;
-        for d in (2..dims.len()).rev() {
-            if dims[d] != 1 && b.strides[d] != pixels {
-                return Err(no());
-            }
-            pixels *= dims[d];
-        }
-        if !b.inner.iter().eq([(1, lanes)]) || b.strides[1] < pixels {
-            return Err(no());
-        }
-        let bytes = |n: i64| n as usize * NUMBER;
-        Ok(Blocks { start: bytes(b.offset), image: bytes(b.strides[0]), block: bytes(b.strides[1]) })
-    }
-}
-
 impl Blocked {
-    fn new(s: &Setup<'_>, attr: &Attr, [from, to]: [Blocks; 2], (isa, target): (Isa, &CpuTarget)) -> Result<Blocked, Skip> {
+    fn new(s: &Setup<'_>, attr: &Attr, [from, to]: [Plane; 2], (isa, target): (Isa, &CpuTarget)) -> Result<Blocked, Skip> {
         let (workers, lanes, dims) = (target.threads, isa.width().lanes(), s.result.1.dims());
         let (images, channels) = (dims[0] as usize, dims[1] as usize);
         let (depth, pixels) = (s.source.1.dims()[1] as usize / lanes, dims[2..].iter().product::<i64>() as usize);
@@ -272,10 +225,10 @@ impl Bound<'_> {
             for block in 0..p.channels.div_ceil(lanes) {
                 let left = p.channels - block * lanes;
                 let Some(tile) = &self.tiles[rows][usize::from(left < lanes)] else { panic!("no kernel of {rows} rows was made") };
-                let to = self.result.as_ptr().addr() + p.to.start + image * p.to.image + block * p.to.block + first * pixel;
+                let to = self.result.as_ptr().addr() + p.to.start + image * p.to.image + block * p.to.channel + first * pixel;
                 let mut list = List::new(words, rows);
                 list.strip(Strip { tiles, sums: 0, a_row: pixel, c_row: pixel, to: (to, &offsets) });
-                (0..p.depth).for_each(|tap| list.tap(tap * lanes * line, source + tap * p.from.block, &offsets));
+                (0..p.depth).for_each(|tap| list.tap(tap * lanes * line, source + tap * p.from.channel, &offsets));
                 let (panel, column) = (block * lanes / p.width, block * lanes % p.width);
                 let at = p.weights + panel * p.depth * lanes * line + column * NUMBER;
                 tile.run(Call {

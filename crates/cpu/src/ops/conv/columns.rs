@@ -22,7 +22,7 @@ use crate::ops::support;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
-use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, PostOp, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Blocking, DataType, Error, MAX_NDIMS, PostOp, Problem, Tensor};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -40,12 +40,12 @@ const MAX_START_BYTES: usize = 16 << 10;
 /// Words of the tiles that are listed for a call.
 const LIST_WORDS: usize = 128;
 
-/// The addresses of a tensor's elements: bytes.
+/// The addresses of a tensor's elements: bytes to the first, and between images and between channels, or blocks of channels.
 #[derive(Clone, Copy, Debug)]
-struct Plane {
-    start: usize,
-    image: usize,
-    channel: usize,
+pub(super) struct Plane {
+    pub(super) start: usize,
+    pub(super) image: usize,
+    pub(super) channel: usize,
 }
 
 /// A planned problem.
@@ -78,8 +78,8 @@ struct Columns {
     scratch: Lens,
 }
 
-/// The kernels by rows; for all panels but the last, and for the last, which has fewer pixels.
-type Tiles = Vec<[Option<Tile>; 2]>;
+/// The kernels by rows; for all panels but the last, and for the last, which has fewer columns.
+pub(super) type Tiles = Vec<[Option<Tile>; 2]>;
 
 /// Plans `problem`.
 ///
@@ -120,31 +120,23 @@ pub(super) fn plan_any(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     let s = Setup::of(&problem.op)?;
     let places = [Plane::of(s.source.1)?, Plane::of(s.result.1)?];
     let tag = tiles::weights_tag(&s, isa, Product::F32);
-    window::resolve_data(&mut problem, &tag)?;
-    problem.resolve();
-    support::dense(&problem)?;
+    let problem = window::resolved(&problem, ["abx", &tag])?;
     let s = Setup::of(&problem.op)?;
-    if *s.weights != Tensor::with_tag(*s.weights.dims(), DataType::F32, &tag).map_err(|e| Skip::Layout(e.to_string()))? {
-        return Err(Skip::Layout(format!("of the weights: not {tag}")));
-    }
+    window::check_weights(s.weights, &tag)?;
     let columns = Columns::new(&s, &problem.attr, places, (isa, target))?;
     RowPlan::of(problem, target, columns.scratch.bytes(), columns)
 }
 
 /// Refuses other than 1x1 windows.
-fn check(s: &Setup<'_>) -> Result<(), Skip> {
+pub(super) fn check(s: &Setup<'_>) -> Result<(), Skip> {
     let (from, to) = (s.source.1, s.result.1);
     if [from, to, s.weights].iter().any(|t| t.dtype != DataType::F32) {
-        return Err(Skip::DataType("other than f32 with pixels last".into()));
+        return Err(Skip::DataType("other than f32 in place".into()));
     }
     if [from, to].iter().any(|t| t.dims().has_runtime() || t.is_empty()) {
         return Err(Skip::Shape("empty, or given at execution"));
     }
-    let one = s.sizes.k == [1; 3] && s.sizes.s == [1; 3] && s.sizes.pl == [0; 3];
-    if !one || from.dims()[2..] != to.dims()[2..] {
-        return Err(Skip::Shape("windows of several pixels, strides or padding"));
-    }
-    Ok(())
+    if window::is_pointwise(&s.sizes) { Ok(()) } else { Err(Skip::Shape("windows of several pixels, strides or padding")) }
 }
 
 /// The epilogue, if its only operands are tensors of the result's size: others would be read by pixel, not by channel.
@@ -168,7 +160,20 @@ impl Plane {
         if support::pixel_distance(tensor) != Some(1) || b.strides[1] < dims[2..].iter().product() {
             return Err(no());
         }
-        Ok(Plane { start: b.offset as usize * 4, image: b.strides[0] as usize * 4, channel: b.strides[1] as usize * 4 })
+        Ok(Plane::at(b))
+    }
+
+    /// The same for blocks of `lanes` channels.
+    pub(super) fn of_blocks(tensor: &Tensor, lanes: i64) -> Result<Plane, Skip> {
+        let no = || Skip::Layout("other than blocks of a vector of channels".into());
+        let (dims, b) = (tensor.dims(), tensor.blocking().ok_or_else(no)?);
+        let follows = |pixels: i64, d: usize| (dims[d] == 1 || b.strides[d] == pixels).then_some(pixels * dims[d]);
+        let pixels = (2..dims.len()).rev().try_fold(lanes, follows).ok_or_else(no)?;
+        if b.inner.iter().eq([(1, lanes)]) && b.strides[1] >= pixels { Ok(Plane::at(b)) } else { Err(no()) }
+    }
+
+    fn at(b: &Blocking) -> Plane {
+        Plane { start: b.offset as usize * 4, image: b.strides[0] as usize * 4, channel: b.strides[1] as usize * 4 }
     }
 }
 

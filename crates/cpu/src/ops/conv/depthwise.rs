@@ -8,7 +8,7 @@ pub(crate) mod jit;
 mod run;
 
 use super::geometry::{self, Line};
-use super::window::{Setup, check_quantisation, place, place_tap, resolve_data, sizes_of, spatial};
+use super::window::{Setup, check_quantisation, place, place_tap, resolved, sizes_of, spatial};
 use crate::CpuTarget;
 use crate::decision::{How, PORTABLE, padding};
 use crate::hardware::Core;
@@ -73,8 +73,8 @@ fn weights_tag(ndims: usize, lanes: usize, group: [usize; 2], (result_channel, t
     format!("{groups}{results}{taps}{source}{groups_block}{results_block}{source_block}")
 }
 
-/// Vectors of channels from which on it costs little to fill up the last one.
-const VECTORS: i64 = 4;
+/// Vectors of channels beyond which the last one is filled up, if that adds at most a fifth.
+const VECTORS: i64 = 2;
 
 /// Bytes between pixels of which multiples meet in few sets of L1.
 const APART: i64 = 1024;
@@ -84,7 +84,8 @@ const APART: i64 = 1024;
 fn data_tag(data: [&Tensor; 2], taps: i64, lanes: usize) -> String {
     let (channels, lanes, bytes) = (data[0].dims()[1], lanes as i64, data[0].dtype.bits() as i64 / 8);
     let open = data.iter().all(|t| t.layout.is_any() && t.dims()[1] == channels && !t.dtype.is_integral());
-    let uneven = channels % lanes != 0 && channels > VECTORS * lanes;
+    let fills = channels > VECTORS * lanes && (lanes - channels % lanes) * 5 <= channels;
+    let uneven = channels % lanes != 0 && fills;
     let blocked = open && taps > 1 && (uneven || channels > 0 && channels.wrapping_mul(bytes) % APART == 0);
     if blocked { format!("aBx{lanes}b") } else { "axb".into() }
 }
@@ -117,10 +118,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         return Err(Skip::Shape("a window of more than 256 elements"));
     }
     let tag = weights_tag(weights.len(), target.isa.lanes(), [1, 1], (s.result_channel, 1));
-    let mut problem = problem.clone();
-    resolve_data(&mut problem, &tag)?;
-    problem.resolve();
-    support::dense(&problem)?;
+    let problem = resolved(problem, ["axb", &tag])?;
     let s = Setup::of(&problem.op)?;
     for t in [s.source.1, s.weights] {
         support::operand_type(t.dtype)?;

@@ -20,11 +20,10 @@ use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::{Call, Line, List, MOST_ROWS, Panels, Product, Spec, Start, Strip, Tile, runs, tallest};
 use crate::ops::strips::meeting;
-use crate::ops::support;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
-use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Problem};
 use std::ops::Range;
 
 /// Most results of an image, and most taps of a window.
@@ -96,19 +95,14 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         return Err(Skip::Shape("many results of an image, or taps"));
     }
     let tag = tiles::weights_tag(&s, isa, product);
-    let mut problem = problem.clone();
-    window::resolve_data(&mut problem, &tag)?;
-    problem.resolve();
-    support::dense(&problem)?;
+    let problem = window::resolved(problem, ["axb", &tag])?;
     let s = Setup::of(&problem.op)?;
     epilogue::check(&problem.attr, s.result.1)?;
     check_quantisation(&problem.attr, &s)?;
     if !problem.attr.zero_points.is_empty() {
         return Err(Skip::Attr("zero points of real numbers".into()));
     }
-    if *s.weights != Tensor::with_tag(*s.weights.dims(), s.weights.dtype, &tag).map_err(|e| Skip::Layout(e.to_string()))? {
-        return Err(Skip::Layout(format!("of the weights: not {tag}")));
-    }
+    window::check_weights(s.weights, &tag)?;
     let edges = Edges::new(&s, &problem.attr, (product, isa), target)?;
     let scratch_bytes = edges.share().and_then(|each| booked(&[for_workers(edges.workers, each)?]));
     RowPlan::of(problem, target, scratch_bytes, edges)

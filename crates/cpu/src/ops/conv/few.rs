@@ -1,7 +1,7 @@
 //! `few_channels:jit`: windows of one pixel from planes (NCHW) to few channels, as products of matrices of few columns: each channel of the source is read
 //! once, in long runs, where other rows would transpose it or read some pixels of all channels at a time.
 
-use super::window::Setup;
+use super::window::{Setup, is_pointwise};
 use crate::CpuTarget;
 use crate::ops::{matmul, staged, support};
 use oxidnn_runtime::{Plan, Skip};
@@ -18,8 +18,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         return Err(Skip::Op("this propagation kind"));
     }
     let s = Setup::of(&problem.op)?;
-    let one = s.sizes.g == 1 && [s.sizes.k, s.sizes.s] == [[1; 3]; 2] && s.sizes.pl == [0; 3] && s.sizes.i == s.sizes.o;
-    if !one || op.src.layout.is_any() {
+    if s.sizes.g != 1 || !is_pointwise(&s.sizes) || op.src.layout.is_any() {
         return Err(Skip::Shape("groups, or windows of several pixels, strides or padding; or no given layout of the source"));
     }
     support::known(problem)?;

@@ -6,6 +6,7 @@
 mod images;
 
 use super::weights::{Setup, tiled};
+use super::window::is_pointwise;
 use crate::CpuTarget;
 use crate::ops::support::{self, is_generated};
 use crate::ops::{rows, staged};
@@ -29,7 +30,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         super::dense(problem)?;
     }
     support::known(problem)?;
-    if [s.k, s.s] != [[1; 3]; 2] || s.pl != [0; 3] || s.i != s.o {
+    if !is_pointwise(&s) {
         return Err(Skip::Shape("windows of several pixels, strides or padding"));
     }
     let mut problem = problem.clone();

@@ -34,7 +34,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let gathered = staged::copy(&met, tensor, (Arg::SRC, &Attr::default()), target).ok_or(Skip::Op("pixels that no row gathers"))?;
     let reorders = [Some(gathered), None];
     let what = "pixels that are met, gathered";
-    staged::with_copy(problem, inner, Copied { what, arg: Arg::SRC, apart: true, reorders }, target)
+    staged::with_copy(problem, inner, Copied { what, arg: Arg::SRC, apart: true, reorders, seconds: None }, target)
 }
 
 /// The problem over the pixels that are read, as a strided view of the source, if 1x1 windows skip some.

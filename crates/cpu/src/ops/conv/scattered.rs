@@ -1,4 +1,4 @@
-//! `scattered:jit`: gradients of data and deconvolutions with few result channels, of NCHW tensors.
+//! `scattered:jit`: gradients of data, deconvolutions, and convolutions of unit strides with few result channels, of NCHW tensors.
 //!
 //! Few channels leave most of a vector idle, and every source pixel has a product for each tap. Here channels times taps are the rows of a
 //! product, and pixels its columns, in place ([`columns`](super::columns)); each product is then added to the result that its tap leads to.
@@ -6,7 +6,7 @@
 use super::columns::{plan_any, taken};
 use super::geometry::{self, Direction, Line, Phase};
 use super::tiles;
-use super::window::{Setup, place_tap, resolve_data, resolve_planes, sizes_of};
+use super::window::{self, Setup, place_tap, resolve_planes, sizes_of};
 use crate::CpuTarget;
 use crate::decision::around;
 use crate::kernels::access::{Pos, View};
@@ -17,6 +17,7 @@ use crate::ops::staged::{self, Types};
 use crate::ops::strips::meeting;
 use crate::ops::{passes, support};
 use crate::row::{Generated, RowPlan};
+use oxidnn_jit::Isa;
 use oxidnn_runtime::{Bound, Buf, Ctx, Decision, Exec, Plan, Region, Skip};
 use oxidnn_spec::op::{Conv, ConvAlg, ConvSizes, Use, Window};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Problem, Prop, Tensor};
@@ -36,6 +37,8 @@ const LINES: usize = 16;
 const VECTORS_PER_SCATTER_ADD: f64 = 2.0;
 const VECTORS_PER_LINE: f64 = 64.0;
 const VECTORS_PER_WEIGHT: f64 = 6.0;
+/// The same for transposing a number of a channels-last source.
+const VECTORS_PER_TRANSPOSED: f64 = 2.0;
 
 /// The types of copies of 16-bit operands.
 const FLOATS: Types = &[
@@ -73,53 +76,82 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if problem.attr.post_ops.is_empty() { bare(problem, target) } else { passes::behind(problem, target, bare) }
 }
 
-/// Plans the operation alone.
+/// Plans the operation alone, on a copy of a channels-last source if that takes less time than channels-last tiles.
 fn bare(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let s = Setup::of(&problem.op)?;
+    let given = s.source.1.blocking().is_some_and(|b| b.is_plain()) && !are_planes(s.source.1);
+    let copies = |isa: Isa| {
+        let numbers = sizes(&s)[1] as f64 * taken(s.source.1, isa)[0] as f64;
+        saved(&s, isa, false) * taps(&s) as f64 > VECTORS_PER_TRANSPOSED * numbers
+    };
+    if given && s.direction == Direction::Gather && s.source.1.dtype == DataType::F32 && target.jit.is_some_and(copies) {
+        return staged::plan(problem, target, &[in_place], &[&[]]);
+    }
+    in_place(problem, target)
+}
+
+/// Vectors of multiply-adds of channels-last tiles, which compute whole vectors, mostly idle, in fewer steps of pairs if these are native, beyond those of
+/// this row, which computes exactly the channels, but then adds every product.
+fn saved(s: &Setup<'_>, isa: Isa, pairs: bool) -> f64 {
+    let [channels, depth] = sizes(s).map(|n| n as f64);
+    let [pixels, taken] = taken(s.source.1, isa).map(|n| n as f64);
+    let lines = pixels / sizes_of(s.source.1)[2].max(1) as f64;
+    let each =
+        depth * (taken / isa.width().lanes() as f64 + VECTORS_PER_WEIGHT) + VECTORS_PER_SCATTER_ADD * pixels + VECTORS_PER_LINE * lines;
+    depth / if pairs { 2.0 } else { 1.0 } * pixels - channels * each
+}
+
+/// Taps of the window.
+fn taps(s: &Setup<'_>) -> i64 {
+    s.sizes.k.iter().fold(1i64, |n, k| n.saturating_mul(*k))
+}
+
+/// Result and source channels of a group.
+fn sizes(s: &Setup<'_>) -> [i64; 2] {
+    if s.result_channel == 0 { [s.sizes.oc, s.sizes.ic] } else { [s.sizes.ic, s.sizes.oc] }
+}
+
+/// Plans the operation over planes.
+fn in_place(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     super::dense(problem)?;
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let s = Setup::of(&problem.op)?;
     let operands = [s.source.1, s.weights, s.result.1];
     let (single, half) =
         (DataType::F32, [DataType::Bf16, DataType::F16].contains(&s.source.1.dtype) && s.source.1.dtype == s.weights.dtype);
-    if s.direction != Direction::Scatter || !half && operands.iter().any(|t| t.dtype != single) {
-        return Err(Skip::Op("other than gradients of data and deconvolution of floating-point numbers"));
+    if !half && operands.iter().any(|t| t.dtype != single) {
+        return Err(Skip::DataType("other than floating-point numbers".into()));
     }
     let Attr { post_ops, scales, zero_points, dropout, rounding, .. } = &problem.attr;
     if !(post_ops.is_empty() && scales.is_empty() && zero_points.is_empty() && rounding.is_empty()) || dropout.is_some() {
         return Err(Skip::Attr("what changes results".into()));
     }
-    let (channels, depth) = if s.result_channel == 0 { (s.sizes.oc, s.sizes.ic) } else { (s.sizes.ic, s.sizes.oc) };
-    let taps = s.sizes.k.iter().fold(1i64, |n, k| n.saturating_mul(*k));
+    let ([channels, depth], taps) = (sizes(&s), taps(&s));
     // With more channels, tiles whose columns are channels leave less than half of a vector idle.
     let most = isa.width().lanes() as i64 / 2;
     if !(1..=most).contains(&channels) || depth < MIN_DEPTH || !(1..=1 << 10).contains(&taps) {
         return Err(Skip::Shape("other than few channels of many, or so many taps"));
     }
-    // Channels-last tiles compute whole vectors, mostly idle, in fewer steps of pairs; this row computes exactly the channels, but then adds every product.
-    let [pixels, taken] = taken(s.source.1, isa).map(|n| n as f64);
-    let (steps, lanes) = (depth as f64 / if half && isa.bf16 { 2.0 } else { 1.0 }, isa.width().lanes() as f64);
-    let lines = pixels / sizes_of(s.source.1)[2].max(1) as f64;
-    let each = depth as f64 * (taken / lanes + VECTORS_PER_WEIGHT) + VECTORS_PER_SCATTER_ADD * pixels + VECTORS_PER_LINE * lines;
-    let fewer = steps * pixels > channels as f64 * each;
+    let gathers = s.direction == Direction::Gather;
+    if gathers && (taps == 1 || s.sizes.s != [1; 3]) {
+        return Err(Skip::Shape("windows of one pixel, or strides that leave some products without a result"));
+    }
+    let [pixels, taken] = taken(s.source.1, isa);
     let strided = s.sizes.s[2] != 1 && s.source.1.layout.is_any() && s.result.1.layout.is_any();
-    if (half || strided || pixels * 32.0 < taken * 31.0) && !fewer {
+    if (half || gathers || strided || pixels * 32 < taken * 31) && saved(&s, isa, half && isa.bf16) <= 0.0 {
         return Err(Skip::Shape("so many channels that channels-last tiles are faster"));
     }
     let mut resolved = problem.clone();
     resolve_planes(&mut resolved, isa)?;
     let s = Setup::of(&resolved.op)?;
-    let planes = |t: &Tensor| !t.is_empty() && Tensor::with_tag(*t.dims(), t.dtype, "abx").is_ok_and(|plain| plain == *t);
-    if !planes(s.source.1) || !planes(s.result.1) {
+    if !are_planes(s.source.1) || !are_planes(s.result.1) {
         return Err(Skip::Layout("other than pixels closest".into()));
     }
     if half {
         return staged::plan(problem, target, &[of_plain_weights], &[FLOATS]);
     }
     let tag = tiles::weights_tag(&s, isa, Product::F32);
-    let mut problem = resolved;
-    resolve_data(&mut problem, &tag)?;
-    problem.resolve();
-    support::dense(&problem)?;
+    let problem = window::resolved(&resolved, ["abx", &tag])?;
     let s = Setup::of(&problem.op)?;
     let inner = plan_any(&products(&s, channels * taps, depth)?, target)?;
     let sizes = |t: &Tensor| sizes_of(t).map(|n| n as usize);
@@ -147,6 +179,14 @@ fn of_plain_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Pla
         support::resolve(o.tensor, "abx")?;
     }
     plan(&problem, target)
+}
+
+/// Whether the pixels of a channel follow each other, the channels of an image, and the images.
+fn are_planes(t: &Tensor) -> bool {
+    let plain = Tensor::with_tag(*t.dims(), t.dtype, "abx").ok().filter(|_| !t.is_empty());
+    let (Some(b), Some(plain)) = (t.blocking(), plain.as_ref().and_then(Tensor::blocking)) else { return false };
+    let alike = |d: usize| t.dims()[d] == 1 || b.strides[d] == plain.strides[d];
+    b.is_plain() && b.offset == 0 && (0..t.dims().len()).all(alike)
 }
 
 /// The product of an image's pixels with `rows` rows of weights in a group.

@@ -19,6 +19,7 @@ const TAKEN: &[(&str, &str)] = &[
     ("nchw1x1:jit", "--conv --stag=abx --dtag=abx mb1ic64ih56oc64oh56"),
     ("unit_stride:jit", "--conv --stag=abx --dtag=abx mb1ic64ih56oc64oh28sh2"),
     ("scattered:jit", "--conv --dir=BWD_D --stag=abx --dtag=abx mb1ic3ih56oc64oh56kh3ph1"),
+    ("scattered:jit", "--conv --stag=axb --dtag=axb mb1ic64ih56oc1oh56kh3ph1"),
     ("edges:jit", "--conv mb1ic64id3oc64kd3pd1"),
     ("packed:jit", "--conv mb1ic64ih28oc64oh28kh3ph1"),
     ("packed:jit", "--conv --dir=BWD_D mb1ic64ih28oc64oh14kh3ph1sh2"),

@@ -24,7 +24,7 @@ use crate::kernels::tile::layout::{panel_columns, panel_tag};
 use crate::kernels::tile::tail::{About, Tail};
 use crate::kernels::tile::wide::{Sources, Wide};
 use crate::kernels::tile::{Product, Stride, tallest};
-use crate::ops::{passes, support};
+use crate::ops::passes;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_jit::kernels::tiles::ROWS;
@@ -251,10 +251,14 @@ pub(super) fn check_rounded(problem: &Problem) -> Result<(), Skip> {
 }
 
 /// Whether vectors are faster than AMX for groups of few channels, measured on Sapphire Rapids. In bf16: the reduction is shorter than
-/// `MAX_FEW_CHANNELS`. In bytes: a group has fewer than twice as many source as result channels; vectors then join several groups.
+/// `MAX_FEW_CHANNELS`. In bytes: a group has fewer than twice as many source as result channels, of which vectors join several groups.
 fn leaves_tiles_empty(s: &Setup<'_>, product: Product) -> bool {
     let (from, to) = if s.result_channel == 0 { (s.sizes.ic, s.sizes.oc) } else { (s.sizes.oc, s.sizes.ic) };
-    let few = if product.is_whole() { from < 2 * to } else { s.sizes.k.iter().fold(from, |n, k| n.saturating_mul(*k)) < MAX_FEW_CHANNELS };
+    let few = if product.is_whole() {
+        from < 2 * to && 2 * to <= MAX_FEW_CHANNELS
+    } else {
+        s.sizes.k.iter().fold(from, |n, k| n.saturating_mul(*k)) < MAX_FEW_CHANNELS
+    };
     has_few_channels(s) && few
 }
 
@@ -273,16 +277,11 @@ fn plan_on(problem: &Problem, target: &CpuTarget, jit: Isa) -> Result<Box<dyn Pl
     let s = Setup::of(&problem.op)?;
     let product = product(&s)?;
     let tag = weights_tag(&s, jit, product);
-    let mut problem = problem.clone();
-    window::resolve_data(&mut problem, &tag)?;
-    problem.resolve();
-    support::dense(&problem)?;
+    let problem = window::resolved(problem, ["axb", &tag])?;
     let s = Setup::of(&problem.op)?;
     epilogue::check(&problem.attr, s.result.1)?;
     window::check_quantisation(&problem.attr, &s)?;
-    if *s.weights != Tensor::with_tag(*s.weights.dims(), s.weights.dtype, &tag).map_err(|e| Skip::Layout(e.to_string()))? {
-        return Err(Skip::Layout(format!("of the weights: not {tag}")));
-    }
+    window::check_weights(s.weights, &tag)?;
     let plan = |fills: bool| Tiles::new(&s, &problem.attr, (jit, fills), target);
     let (tiles, isa) = (plan(true)?, target.isa);
     let scratch_bytes = tiles.scratch.bytes().ok_or(TOO_LARGE)?;

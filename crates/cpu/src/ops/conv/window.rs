@@ -138,10 +138,9 @@ pub(super) struct Panels {
 /// # Errors
 /// Problems that the row does not take.
 pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let mut problem = problem.clone();
-    resolve(&mut problem, target)?;
-    problem.resolve();
-    support::dense(&problem)?;
+    let s = Setup::of(&problem.op)?;
+    let grouped = s.weights.dims().len() > s.source.1.dims().len();
+    let problem = resolved(problem, ["axb", &support::window_tag(s.weights, grouped, s.result_channel, target.isa)])?;
     let setup = Setup::of(&problem.op)?;
     let (source, result) = (setup.source, setup.result);
     for t in [source.1, setup.weights] {
@@ -154,26 +153,38 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     RowPlan::of(problem, target, window.scratch.bytes(), window)
 }
 
-/// Resolves open layouts: data to channels last, weights to panels of result channels.
-fn resolve(problem: &mut Problem, target: &CpuTarget) -> Result<(), Skip> {
-    let s = Setup::of(&problem.op)?;
-    let grouped = s.weights.dims().len() > s.source.1.dims().len();
-    let tag = support::window_tag(s.weights, grouped, s.result_channel, target.isa);
-    resolve_data(problem, &tag)
-}
-
-/// Resolves open layouts: data to channels last, weights to `tag`.
-pub(super) fn resolve_data(problem: &mut Problem, tag: &str) -> Result<(), Skip> {
+/// `problem` with open layouts resolved: of source and result to the first tag, of weights to the second.
+///
+/// # Errors
+/// Tags that do not fit, and operands that are not dense.
+pub(super) fn resolved(problem: &Problem, [data_tag, weights_tag]: [&str; 2]) -> Result<Problem, Skip> {
+    let mut problem = problem.clone();
     let s = Setup::of(&problem.op)?;
     let data = [s.source.0, s.result.0];
     for o in problem.op.operands_mut() {
         if o.arg == Arg::WEIGHTS {
-            support::resolve(o.tensor, tag)?;
+            support::resolve(o.tensor, weights_tag)?;
         } else if data.contains(&o.arg) {
-            support::resolve(o.tensor, "axb")?;
+            support::resolve(o.tensor, data_tag)?;
         }
     }
-    Ok(())
+    problem.resolve();
+    support::dense(&problem)?;
+    Ok(problem)
+}
+
+/// Whether every result reads the pixel at its own place.
+pub(super) fn is_pointwise(s: &ConvSizes) -> bool {
+    [s.k, s.s] == [[1; 3]; 2] && s.pl == [0; 3] && s.i == s.o
+}
+
+/// Refuses weights whose layout is not `tag`.
+pub(super) fn check_weights(weights: &Tensor, tag: &str) -> Result<(), Skip> {
+    match Tensor::with_tag(*weights.dims(), weights.dtype, tag) {
+        Ok(packed) if packed == *weights => Ok(()),
+        Ok(_) => Err(Skip::Layout(format!("of the weights: not {tag}"))),
+        Err(e) => Err(Skip::Layout(e.to_string())),
+    }
 }
 
 /// Resolves open data layouts to contiguous pixels (NCHW): if the other tensor has them, or if the result has so few channels, in all or in

@@ -30,7 +30,7 @@ use crate::kernels::tile::Tail;
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
 use crate::kernels::tile::tail::About;
 use crate::kernels::winograd::{Multiply, POSITIONS, RESULTS, SIDE, Transforms, Weigh, heights, tallest};
-use crate::ops::{passes, support};
+use crate::ops::passes;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_jit::kernels::winograd::products::Products;
@@ -140,15 +140,11 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let s = Setup::of(&problem.op)?;
     check(&s, isa, alg)?;
     let tag = weights_tag(&s, isa);
-    window::resolve_data(&mut problem, &tag)?;
-    problem.resolve();
-    support::dense(&problem)?;
+    let problem = window::resolved(&problem, ["axb", &tag])?;
     let s = Setup::of(&problem.op)?;
     epilogue::check(&problem.attr, s.result.1)?;
     window::check_quantisation(&problem.attr, &s)?;
-    if *s.weights != Tensor::with_tag(*s.weights.dims(), s.weights.dtype, &tag).map_err(|e| Skip::Layout(e.to_string()))? {
-        return Err(Skip::Layout(format!("of the weights: not {tag}")));
-    }
+    window::check_weights(s.weights, &tag)?;
     let kernel = Winograd::new(&s, &problem.attr, isa, target)?;
     RowPlan::of(problem, target, kernel.scratch().and_then(ScratchLens::bytes), kernel)
 }

@@ -3,7 +3,7 @@
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::{clear, grain_rows, split};
 use crate::kernels::scratch::Scratch;
-use crate::ops::support;
+use crate::ops::conv::window::{sizes_of, spatial};
 use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx, Element, Skip};
 use oxidnn_spec::op::{Pool, PoolAlg};
@@ -17,8 +17,8 @@ pub(super) struct Chosen {
     bytes: bool,
     images: usize,
     channels: usize,
-    /// Elements of the plane of a channel.
-    plane: usize,
+    /// Depth, height and width of the plane of a channel.
+    sizes: [usize; 3],
     source: Planes,
     gradient: Planes,
     places: Planes,
@@ -30,7 +30,8 @@ struct Planes {
     start: usize,
     images: Steps,
     channels: Steps,
-    pixel: usize,
+    /// Strides of depth, height and width.
+    pixels: [usize; 3],
 }
 
 /// Where the positions of a dimension are: those of a block, and blocks.
@@ -51,9 +52,9 @@ impl Steps {
 }
 
 impl Planes {
-    /// The planes of a tensor whose pixels follow each other at one distance.
+    /// The planes of a tensor without blocks of pixels.
     fn of(arg: Arg, tensor: &Tensor) -> Result<Planes, Skip> {
-        let other = || Skip::Layout(format!("of {arg}: blocks of pixels, or pixels at several distances"));
+        let other = || Skip::Layout(format!("of {arg}: blocks of pixels"));
         let (b, dims) = (tensor.blocking().ok_or_else(other)?, tensor.dims());
         let steps = |dim: usize| {
             let mut steps = Steps { block: 1, within: 0, blocks: b.strides[dim] as usize };
@@ -67,8 +68,11 @@ impl Planes {
             steps
         };
         let single = b.inner.iter().all(|(d, _)| d < 2 && b.inner.iter().filter(|other| other.0 == d).count() == 1);
-        let pixel = support::pixel_distance(tensor).filter(|_| single && b.padded_dims[2..] == dims[2..]).ok_or_else(other)?;
-        Ok(Planes { start: b.offset as usize, images: steps(0), channels: steps(1), pixel: pixel as usize })
+        if !single || b.padded_dims[2..] != dims[2..] {
+            return Err(other());
+        }
+        let pixels = std::array::from_fn(|i| spatial(i, dims.len(), 2).map_or(0, |d| b.strides[d] as usize));
+        Ok(Planes { start: b.offset as usize, images: steps(0), channels: steps(1), pixels })
     }
 
     /// The first element of an image.
@@ -76,10 +80,11 @@ impl Planes {
         self.start + self.images.at(image)
     }
 
-    /// Elements of the planes of a block of channels, if they are dense: those of `plane` pixels.
-    fn dense(self, plane: usize) -> Option<usize> {
+    /// Elements of the planes of a block of channels, if they are dense.
+    fn dense(self, sizes: [usize; 3]) -> Option<usize> {
         let alone = self.images.block == 1 && (self.channels.block == 1 || self.channels.within == 1);
-        (alone && (plane == 1 || self.pixel == self.channels.block)).then_some(plane * self.channels.block)
+        let follows = |all: usize, (size, stride): (&usize, usize)| (*size == 1 || stride == all).then_some(all * size);
+        sizes.iter().zip(self.pixels).rev().try_fold(self.channels.block, follows).filter(|_| alone)
     }
 }
 
@@ -95,11 +100,11 @@ impl Chosen {
         if op.dst.dtype != op.src.dtype || !matches!(bits, 16 | 32) || !matches!(workspace.dtype, DataType::U8 | DataType::S32) {
             return Err(Skip::DataType(format!("{} to {}", op.dst.dtype, op.src.dtype)));
         }
-        let [images, channels, plane] = [dims[0], dims[1], dims[2..].iter().product()].map(|n| n as usize);
+        let ([images, channels], sizes) = ([dims[0], dims[1]].map(|n| n as usize), sizes_of(&op.src).map(|n| n as usize));
         let source = Planes::of(Arg::DIFF_SRC, &op.src)?;
         // Vectors of channels are left to strips.
         let vectors = source.channels.block == 1 && source.channels.blocks == 1;
-        if source.dense(plane).is_none() && (vectors || !op.src.layout.is_dense(true) || source.start > 0) {
+        if source.dense(sizes).is_none() && (vectors || !op.src.layout.is_dense(true) || source.start > 0) {
             return Err(Skip::Layout("of diff_src: neighbouring channels, or gaps".into()));
         }
         Ok(Chosen {
@@ -107,7 +112,7 @@ impl Chosen {
             bytes: workspace.dtype == DataType::U8,
             images,
             channels,
-            plane,
+            sizes,
             source,
             gradient: Planes::of(Arg::DIFF_DST, &op.dst)?,
             places: Planes::of(Arg::WORKSPACE, workspace)?,
@@ -115,7 +120,8 @@ impl Chosen {
     }
 
     fn elements<T: Element>(&self, ctx: &Ctx<'_>, [source, gradient, places]: [Buf<'_>; 3]) {
-        let (dense, block) = (self.source.dense(self.plane), self.source.channels.block);
+        let (dense, block) = (self.source.dense(self.sizes), self.source.channels.block);
+        let [depth, height, width] = self.sizes;
         let blocks = self.channels.div_ceil(block);
         if dense.is_none() {
             clear(ctx.executor(), source);
@@ -132,8 +138,10 @@ impl Chosen {
                 for channel in first..self.channels.min(first + block) {
                     let at = chosen + self.places.channels.at(channel);
                     let place = if self.bytes { places.get::<u8>(at).into() } else { places.get::<i32>(at) as usize };
-                    if place < self.plane {
-                        let at = to + self.source.channels.at(channel) + place * self.source.pixel;
+                    if place < depth * height * width {
+                        let pixel = [place / width / height, place / width % height, place % width];
+                        let pixel: usize = pixel.iter().zip(self.source.pixels).map(|(at, stride)| at * stride).sum();
+                        let at = to + self.source.channels.at(channel) + pixel;
                         source.set::<T>(at, gradient.get(from + self.gradient.channels.at(channel)));
                     }
                 }

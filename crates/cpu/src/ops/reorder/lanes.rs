@@ -13,6 +13,7 @@ use super::loops::{self, PADDED, Walk, loops, padded, positions};
 use super::regions::{Ends, Region, Regions, Size, Spot, partial};
 use super::reorder;
 use super::sums::{Behind, Summed};
+use super::time::{Timed, Times, total};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::permute::{LANES, Masks, Permuter, Tiles, Vectors};
 use crate::kernels::pointwise::GRAIN;
@@ -28,33 +29,15 @@ use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Error, PostOp, Problem};
 use std::ops::Range;
 
-/// Longest contiguous run in both tensors for which tiles of it are faster than copying runs.
-const SHORT_RUN: usize = 32;
 /// Most elements of the tiles of a call, missing ones included: what it reads and writes stays in L2.
 const NUMBERS: usize = 16384;
 /// Fewest elements of a masked tile, which is a call of its own.
 const LEAST: usize = 100;
-/// Part of the positions of tiles that must exist for tiles to be faster than two passes over memory.
-const FULL: f64 = 0.625;
-/// Fewest tiles with the same scales.
-const ALONE: usize = 4;
-/// Fewest elements of a copy with short runs.
-const COPIED: i64 = 2048;
-/// Part of the positions of full tiles that must exist; and if tiles overlap.
-const EXIST: f64 = 0.75;
-const ENOUGH: f64 = 0.36;
-/// Size of a tensor with padding, relative to that without, from which on elements are converted one by one.
-pub(super) const MOSTLY_PADDING: f64 = 12.0;
-/// Neighbours of the destination that are enough for a chunk of a program.
-const LONG: usize = 32;
 /// Numbers of rows of a tile that are no powers of two.
 const FEW: [usize; 4] = [3, 5, 6, 7];
-/// Largest part of tiles with partly filled vectors: when whole tiles are as fast as pieces with lines of one vector, and when they are
-/// faster.
-const RAGGED: [f64; 2] = [0.1, 0.35];
-/// The cost of a call and of a tile, in elements moved one by one.
-const CALL: usize = 40;
-const TILE: usize = 16;
+/// Nanoseconds of an execution; of a call; of a vector of a whole tile, and of its share in a permutation, and in a conversion; of one of a partial tile, and
+/// of one of zeros; and of a call with scales by lane, and by lane of each vector.
+const TIMES: Times<9> = [[109.0, 41.0, 0.43, 0.054, 0.29, 1.15, 0.7, 23.0, 95.0], [165.0, 7.7, 0.39, 0.184, 0.01, 0.86, 0.8, 118.0, 215.0]];
 /// All that may end within a tile: padded dimensions, and loops of odd size.
 pub(super) const ENDS: usize = PADDED + 4;
 /// The index of positions among a loop's steps: behind destination, source, and the scales of both.
@@ -90,6 +73,8 @@ pub(crate) struct Lanes {
     parts: [[Parts; ENDS]; 2],
     /// Whether the destination is stored non-temporally.
     far: bool,
+    /// Whether elements have the same places in both tensors, which then may be the same memory.
+    alike: bool,
 }
 
 /// Plans such a reorder.
@@ -97,184 +82,17 @@ pub(crate) struct Lanes {
 /// # Errors
 /// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    tiles(problem, target, true)
-}
-
-/// Plans a reorder whose contiguous dimension changes.
-///
-/// # Errors
-/// Problems that the row does not take.
-pub(super) fn permuted(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    tiles(problem, target, false)
-}
-
-fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
         let data = match Lanes::new(Moved::of(op, &problem.attr)?, jit) {
-            Err(_) if kept && keeps(op, &problem.attr, jit) => Lanes::kept(Moved::of(op, &problem.attr)?, jit)?,
-            data => data?,
+            Err(_) => Lanes::of(Moved::of(op, &problem.attr)?, jit, true)?,
+            Ok(data) => data,
         };
-        let kept = data.kernel.order == Order::Kept;
-        if kept && data.kernel.each || (data.kernel.each || kept) && data.are_alone() {
-            return Err(Skip::Attr("scales that differ between the runs of a tile, or from tile to tile".into()));
-        }
-        let is_copy = super::check_copy(op, &problem.attr).is_ok();
-        if jit.avx512 && is_thin(op, &data.kernel) {
-            super::check_filled(op, problem, target)?;
-        }
-        if is_scattered((op, is_copy), problem, target) {
-            return Err(Skip::Layout("of src or dst: mostly padding, which is left alone or cleared at once".into()));
-        }
-        if is_copy && (super::is_whole(op) || has_runs(op, jit, target)) {
-            return Err(Skip::Layout("of src and dst: runs of more than a vector, which need no permutation".into()));
-        }
         let (sums, scratch) = Behind::plan(op, problem, jit)?;
         let far = !target.caches.keep(op.src.bytes().saturating_add(op.dst.bytes()));
-        Ok((Summed::new(Lanes { far, ..data }, sums), scratch))
+        Ok((Summed::new(op, target, Lanes { far, ..data }, sums), scratch))
     })
-}
-
-/// Whether elements among much padding have a row that moves nothing but elements: a copy a transposition, where the destination has neighbours enough, or
-/// runs (tiles with two of the sixteen rows of a block take a quarter of the time of as many short runs), others one by one, where that padding is read.
-fn is_scattered((op, is_copy): (&Reorder, bool), problem: &Problem, target: &CpuTarget) -> bool {
-    let avx512 = target.jit.is_some_and(|jit| jit.avx512);
-    let sparse = || super::sparsity(&op.dst, None) > super::SCATTERED && !is_interleaved(op);
-    let turned = || is_copy && sparse() && super::turned(problem, target).is_ok();
-    let long = || avx512 || walked(op).iter().any(|l| l.steps[0] == 1 && l.size >= LONG);
-    let single = || super::sparsity(&op.src, None) >= super::SCATTERED && near(op, 1) == 1 && long();
-    // Numbers in runs are converted as such, and the padding is cleared at once.
-    let in_runs = || super::run(&op.dst, &op.src) as i64 >= *super::VECTORS.start();
-    // Without AVX-512 tiles of zeros take longer than clearing.
-    let mostly_padding = || !avx512 && super::sparsity(&op.dst, None) > MOSTLY_PADDING;
-    let cleared = || super::sparsity(&op.dst, None) > super::SCATTERED && in_runs() || mostly_padding();
-    let scattered = if is_copy { super::spread(op) > super::SCATTERED } else { single() || cleared() };
-    turned() || scattered && super::generated(problem, target).is_ok()
-}
-
-/// Whether both tensors have runs of half a line or more, and of more than a vector of numbers, and what follows a run in the destination comes from so few
-/// lines of the source that these are in L1 until the rest of them is read; or runs of two lines, which leave little of any.
-fn has_runs(op: &Reorder, jit: Isa, target: &CpuTarget) -> bool {
-    let all = walked(op);
-    let [.., next, run] = &all[..] else { return false };
-    let line = target.caches.line;
-    let long = run.steps == [1; 2] && run.size > jit.width().lanes();
-    let fits = |bytes: usize| bytes >= 2 * line || 2 * bytes >= line && next.size * line <= target.caches.l1;
-    long && op.dst.dtype.bytes(run.size).is_some_and(fits)
-}
-
-/// Whether tiles are faster than runs if the contiguous dimension stays the same: for short runs, and for copies only if they are whole
-/// vectors.
-fn keeps(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
-    if super::run(&op.dst, &op.src) > SHORT_RUN {
-        return false;
-    }
-    let run = walked(op).last().filter(|run| run.steps == [1; 2]).map_or(0, |run| run.size);
-    let whole = run >= jit.width().lanes();
-    if super::check_copy(op, attr).is_err() {
-        // Loads of partial vectors wait for preceding partial stores nearby (store forwarding). Without AVX-512 runs of several vectors are faster than
-        // these one by one.
-        return if whole { jit.avx512 || run == jit.width().lanes() } else { attr.post_ops.is_empty() };
-    }
-    let many = op.dst.dims().volume().is_some_and(|n| n >= COPIED);
-    whole && many && ![&op.dst, &op.src].into_iter().any(super::is_sparse)
-        || super::spread(op) >= super::SCATTERED && has_short_runs(op, jit)
-}
-
-/// Whether the destination has several blocks of the dimension that is innermost.
-fn is_interleaved(op: &Reorder) -> bool {
-    let blocks = || op.dst.blocking().into_iter().flat_map(|b| b.inner.iter().map(|(d, _)| d));
-    blocks().next_back().is_some_and(|last| blocks().filter(|d| *d == last).count() > 1)
-}
-
-/// Neighbours that exist in the destination (0) or the source (1).
-pub(super) fn near(op: &Reorder, t: usize) -> usize {
-    existing_loops(op).iter().find(|l| l.steps[t] == 1).map_or(1, |l| l.size)
-}
-
-/// The loops of destination and source over the positions that exist.
-fn existing_loops(op: &Reorder) -> Vec<loops::Loop> {
-    let all = || loops(op.dst.dims(), [op.dst.blocking()?, op.src.blocking()?]);
-    all().unwrap_or_default()
-}
-
-/// The same over all positions that are visited.
-fn walked(op: &Reorder) -> Vec<loops::Loop> {
-    let tensors = op.dst.blocking().zip(op.src.blocking());
-    tensors.and_then(|(to, from)| loops(&loops::walked(to, from), [to, from])).unwrap_or_default()
-}
-
-/// Whether most of the tiles is padding, and it takes long to look for the scales of each.
-fn is_thin(op: &Reorder, kernel: &Permute) -> bool {
-    super::spread(op) >= super::SCATTERED && kernel.factors.contains(&Factor::ByRow)
-}
-
-/// Whether the tiles take less time than moving the elements one by one.
-pub(super) fn are_cheap(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
-    let Ok(lanes) = Moved::of(op, attr).and_then(|moved| Lanes::new(moved, jit)) else { return false };
-    let all = CALL * lanes.regions.calls() + TILE * lanes.count;
-    op.dst.dims().volume().is_some_and(|n| all < n as usize)
-}
-
-/// Whether both tensors have the same contiguous dimension, with runs shorter than a vector.
-pub(super) fn has_short_runs(op: &Reorder, jit: Isa) -> bool {
-    let all = walked(op);
-    let Some(run) = all.last().filter(|run| run.steps == [1; 2]) else { return false };
-    let lanes = jit.width().lanes();
-    let exist = existing_loops(op).last().map_or(0, |run| run.size);
-    let one = run.size == lanes || !jit.avx512 && run.size == 2 * lanes;
-    (3..lanes).contains(&run.size) || one && (3..lanes).contains(&exist)
-}
-
-/// Whether there are tiles of which most positions exist.
-pub(super) fn fit(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
-    let fit = |lanes: Lanes| {
-        let full = lanes.filled[1] as f64 >= FULL * lanes.filled[0] as f64;
-        let slow = lanes.are_alone() || lanes.kernel.each && is_interleaved(op) && !lanes.are_narrow() || is_thin(op, &lanes.kernel);
-        full && !slow
-    };
-    Moved::of(op, attr).and_then(|moved| Lanes::new(moved, jit)).is_ok_and(fit)
-}
-
-/// Whether tiles are faster than pieces of `lines` lines, which are transposed in squares: narrow tiles, which need fewer permutations, and
-/// whole ones if a line is one vector.
-pub(super) fn are_faster(op: &Reorder, attr: &Attr, jit: Isa, lines: usize) -> bool {
-    let Ok(moved) = Moved::of(op, attr) else { return false };
-    let most = jit.width().lanes();
-    let half = usize::from(lines < most);
-    let exist = share(op, &moved);
-    Lanes::new(moved, jit).is_ok_and(|lanes| {
-        // Pieces do not read missing lines, which matters if lines are a whole vector.
-        let whole = lines < most || lines == most && exist >= EXIST;
-        let whole = whole && lanes.regions.ragged(most) <= RAGGED[half];
-        let square = lanes.kernel.vectors[0] == lanes.kernel.vectors[1];
-        // Without AVX-512, tiles may overlap, and so few of them need masks.
-        let unmasked = !jit.avx512 && exist >= ENOUGH && !is_interleaved(op) && lanes.regions.ragged(most) <= RAGGED[0];
-        (lanes.are_narrow() || whole && square || unmasked) && !lanes.are_alone()
-    })
-}
-
-/// The part of the positions of all loops that exist.
-fn share(op: &Reorder, moved: &Moved) -> f64 {
-    let walked = moved.loops.iter().map(|l| l.size as f64).product::<f64>();
-    op.dst.dims().iter().map(|d| *d as f64).product::<f64>() / walked
-}
-
-/// Whether there are full tiles, and most of their positions exist.
-pub(super) fn fills(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
-    existing(op, attr, jit).is_some_and(|lanes| lanes.is_filled())
-}
-
-/// Whether tiles are faster than pieces of few elements: without AVX-512, whose masks make ends cheap, if they are full.
-pub(super) fn are_small(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
-    existing(op, attr, jit).is_some_and(|lanes| jit.avx512 || lanes.is_filled())
-}
-
-/// The tiles, if most of their positions exist.
-fn existing(op: &Reorder, attr: &Attr, jit: Isa) -> Option<Lanes> {
-    let moved = Moved::of(op, attr).ok()?;
-    if share(op, &moved) >= EXIST { Lanes::new(moved, jit).ok() } else { None }
 }
 
 /// The bits of a tile while they are chosen.
@@ -544,13 +362,6 @@ impl Moved {
     }
 }
 
-/// Whether there are tiles for a copy of narrow elements by words of several.
-pub(super) fn move_words(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
-    let narrow = op.dst.dtype.bits() < 32 && super::check_copy(op, attr).is_ok();
-    let words = |moved: Moved| moved.types == [Elem::F32; 2] && Lanes::new(moved, jit).is_ok();
-    narrow && Moved::of(op, attr).is_ok_and(words)
-}
-
 impl Lanes {
     /// The kernel for these elements.
     ///
@@ -560,15 +371,12 @@ impl Lanes {
         Lanes::of(moved, jit, false)
     }
 
-    /// The same if the contiguous dimension stays.
-    fn kept(moved: Moved, jit: Isa) -> Result<Lanes, Skip> {
-        Lanes::of(moved, jit, true)
-    }
-
+    /// The same; if `kept`, the contiguous dimension stays.
     fn of(moved: Moved, jit: Isa, kept: bool) -> Result<Lanes, Skip> {
         let Moved { args, types, starts: [dst, src], loops, mut ends, mut factors, adds } = moved;
         ends.resize(PADDED, [1; 2]);
         let elements = loops.iter().map(|l| l.size).product::<usize>();
+        let alike = dst == src && loops.iter().all(|l| l.steps[0] == l.steps[1]);
         let mut draft = Draft { rest: loops, ends, void: None };
         let tile = match draft.few(jit.width().lanes())? {
             Some(tile) => tile,
@@ -623,25 +431,18 @@ impl Lanes {
             filled,
             parts,
             far: false,
+            alike,
         };
         let of_tile_numbers = all.of_tile();
         let size = Size { bytes: [1, 0].map(|t| types[t].bytes()), tiles: NUMBERS / of_tile_numbers };
         let of_part = |left: &Left| (*left != all.all).then(|| partial(all.masks(left), bytes.clone(), (sizes, jit)));
-        all.regions =
-            Regions::new(draft.rest, Ends { ends: &ends, last: &of_tile, overlap: adds.is_none() && !jit.avx512 }, size, of_part)?;
+        all.regions = Regions::new(
+            draft.rest,
+            Ends { ends: &ends, last: &of_tile, overlap: adds.is_none() && !jit.avx512 && !alike },
+            size,
+            of_part,
+        )?;
         Ok(all)
-    }
-
-    /// Whether few tiles share scales, so that most tiles are calls of their own.
-    fn are_alone(&self) -> bool {
-        let factors = &self.kernel.factors;
-        let scaled = factors.contains(&Factor::ByRow) || self.kernel.order == Order::Kept && factors[1..3].contains(&Factor::Same);
-        scaled && self.count < ALONE * self.regions.calls()
-    }
-
-    /// Whether some bits are lanes of both loaded and stored vectors, so that a tile has fewer vectors than a vector has lanes.
-    fn are_narrow(&self) -> bool {
-        matches!(self.kernel.order, Order::Bits(lanes) if lanes[..bits(self.jit)].iter().any(|bit| usize::from(*bit) < BITS))
     }
 
     /// Elements of a tile, including missing ones.
@@ -674,7 +475,7 @@ impl Lanes {
             masks
         };
         let mut masks = Masks { reads: mask(0, 0), writes: mask(1, 1), exists: mask(1, 0) };
-        if !self.jit.avx512 && !self.kernel.adds {
+        if !self.jit.avx512 && !self.kernel.adds && !self.alike {
             self.write_whole(&mut masks.writes);
         }
         masks
@@ -714,6 +515,29 @@ impl Parts {
     /// The lanes whose positions are below `limit`.
     fn of(&self, limit: usize) -> u16 {
         self.0.iter().rev().find(|part| part.0 <= limit).map_or(0, |part| part.1)
+    }
+}
+
+impl Timed for Lanes {
+    fn time(&self, isa: Option<Isa>) -> Option<f64> {
+        let [calls, tiles, partial, zeros] = self.regions.counts();
+        let vectors = self.vectors.each_ref().map(|vectors| vectors.len() as f64);
+        let bits = match self.kernel.order {
+            Order::Kept => 0,
+            Order::Bits(lanes) => lanes.iter().filter(|bit| usize::from(**bit) >= BITS).count(),
+            Order::Joined(_) | Order::Parted(_) => 2,
+        };
+        let written = vectors[0].max(vectors[1]) * (tiles + partial / (vectors[0] + vectors[1]));
+        let converted = if self.kernel.from == self.kernel.to { 0.0 } else { written };
+        let scaled = if self.kernel.factors.contains(&Factor::ByRow) { calls } else { 0.0 };
+        let [by_lane, each] = if self.kernel.each { [0.0, calls] } else { [scaled, 0.0] };
+        let whole = tiles * (vectors[0] + vectors[1]);
+        Some(total(&TIMES, isa, [1.0, calls, whole, written * bits as f64, converted, partial, zeros, by_lane, each]))
+    }
+
+    fn streams(&self) -> bool {
+        let (lanes, size) = (self.jit.width().lanes(), self.kernel.to.bytes());
+        self.far && self.jit.avx512 && self.kernel.to == Elem::F32 && self.regions.are_at_multiples(lanes, size)
     }
 }
 

@@ -5,53 +5,45 @@ pub(crate) mod lanes;
 pub(crate) mod loops;
 mod pieces;
 mod regions;
-mod squares;
 mod steps;
 mod sums;
+mod time;
 
 use crate::kernels::pointwise::{Builder, Copies, Nest, Place, Program, Tables};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
-use oxidnn_runtime::{Impl, Plan, Skip};
+use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::op::{EltwiseAlg, Reorder};
 use oxidnn_spec::{Arg, Attr, DataType, Layout, Op, Problem, Tensor};
 use sums::{Behind, Summed, Sums};
 
-/// The rows, best first: transpositions; few elements one by one, before pieces; pieces, in one or two steps; elements by tables of places;
-/// bitwise copies (few words by generated code); then arithmetic.
+/// The rows. Each takes what it is able to do, unless one behind it is predicted to be faster ([`time`]).
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("squares:jit", squares::plan),
-    Impl::new("few:jit", looked_up).for_some_shapes(),
-    Impl::new("few:portable", few).for_some_shapes(),
-    Impl::new("pieces:jit", pieces::plan),
-    Impl::new("steps:jit", steps::plan),
-    Impl::new("lanes:jit", lanes::plan),
-    Impl::new("tables:portable", placed),
-    Impl::new("chunks:jit", generated),
-    Impl::new("tiles:jit", turned),
-    Impl::new("tiles:portable", copy),
+    Impl::new("pieces:jit", |p, t| time::first(ROWS, p, t)),
+    Impl::new("steps:jit", |p, t| time::first(&ROWS[1..], p, t)),
+    Impl::new("lanes:jit", |p, t| time::first(&ROWS[2..], p, t)),
+    Impl::new("few:jit", |p, t| time::first(&ROWS[3..], p, t)).for_some_shapes(),
+    Impl::new("tables:portable", |p, t| time::first(&ROWS[4..], p, t)),
+    Impl::new("chunks:jit", |p, t| time::first(&ROWS[5..], p, t)),
+    Impl::new("tiles:jit", |p, t| time::first(&ROWS[6..], p, t)),
+    Impl::new("tiles:portable", |p, t| time::first(&ROWS[7..], p, t)),
     Impl::new("chunks:portable", convert),
     fallback::ROW,
 ];
 
-/// Words of a few vectors: too few for a copy of bytes, enough for generated code.
-const VECTORS: std::ops::RangeInclusive<i64> = 4..=64;
+/// Transpositions, in one step or two; permutations of lanes; elements by tables of places, in vectors or one by one; programs of generated code; copies,
+/// transposed or in runs; programs.
+const ROWS: &[Choose<CpuTarget>] = &[pieces::plan, steps::plan, lanes::plan, looked_up, placed, generated, turned, copy, convert];
 
-/// Positions that are too few for a portable program over chunks (in a chunk), and for a generated one (in all).
-const FEW: i64 = 64;
+/// Most elements whose places are tables if loops have them, too.
+const FEW: i64 = 2048;
+/// Words of a vector: runs of fewer are copied as bytes.
+const VECTOR: i64 = 4;
+/// Words of a few vectors, from which on runs are copied as bytes.
+const VECTORS: i64 = 64;
 
-/// Elements that are moved one by one in the time before any kernel starts: copies, and others; the third is for elements among much
-/// padding.
-const SINGLE: [i64; 2] = [256, 192];
-const ALONE: i64 = 2048;
-
-/// Size of a tensor with padding, relative to that without, from which on most of it is padding; and from which on elements that change
-/// their contiguous dimension are moved one by one.
+/// Size of a tensor with padding, relative to that without, from which on most of it is padding.
 const SPARSE: f64 = 4.0;
-const SCATTERED: f64 = 8.0;
-
-/// Neighbours of the destination from which on transposed squares fill it, without and with AVX-512.
-const WIDE: [usize; 2] = [4, 8];
 
 fn reorder(problem: &Problem) -> Result<&Reorder, Skip> {
     match &problem.op {
@@ -96,49 +88,17 @@ pub(crate) fn run(dst: &Tensor, src: &Tensor) -> usize {
     all.iter().flatten().filter(|l| l.steps == [1; 2]).map(|l| l.size).max().unwrap_or(1)
 }
 
-/// Size of a tensor with padding, relative to that without; the padding of dimension `but` does not count.
-fn sparsity(tensor: &Tensor, but: Option<usize>) -> f64 {
-    let Some(b) = tensor.blocking() else { return 1.0 };
-    let ratio = |d: usize| b.padded_dims[d] as f64 / tensor.dims()[d].max(1) as f64;
-    (0..tensor.dims().len()).filter(|d| Some(*d) != but).map(ratio).product()
-}
-
 /// Whether most of a tensor is padding.
 pub(crate) fn is_sparse(tensor: &Tensor) -> bool {
-    sparsity(tensor, None) >= SPARSE
-}
-
-/// The larger sparsity of source and destination, without the padding of the destination's innermost block: its vectors are written whole
-/// anyway.
-fn spread(op: &Reorder) -> f64 {
-    let blocks = || op.dst.blocking().into_iter().flat_map(|b| b.inner.iter().map(|(d, _)| d));
-    let innermost = blocks().next_back().filter(|last| blocks().filter(|d| d == last).count() == 1);
-    sparsity(&op.src, None).max(sparsity(&op.dst, innermost))
-}
-
-/// Whether both tensors have the same padding, and so little that copying it, in one run, is faster than leaving it out.
-fn is_whole(op: &Reorder) -> bool {
-    let padded = || op.dst.blocking().is_some_and(|b| b.padded_dims != *op.dst.dims());
-    op.src.layout == op.dst.layout && padded() && spread(op) < SCATTERED
-}
-
-/// Declines tensors most of which is padding where a row further behind clears that at once, and moves nothing but elements: in runs, or transposed, where
-/// the destination has neighbours enough.
-fn check_filled(op: &Reorder, problem: &Problem, target: &CpuTarget) -> Result<(), Skip> {
-    let avx512 = target.jit.is_some_and(|jit| jit.avx512);
-    let wide = || lanes::near(op, 0) >= WIDE[usize::from(avx512)] || !avx512 && sparsity(&op.dst, None) > lanes::MOSTLY_PADDING;
-    let moved = || wide() && turned(problem, target).is_ok();
-    if spread(op) >= SPARSE && (moved() || generated(problem, target).is_ok()) {
-        return Err(Skip::Layout("of src or dst: mostly padding".into()));
-    }
-    Ok(())
+    let Some(b) = tensor.blocking() else { return false };
+    (0..tensor.dims().len()).map(|d| b.padded_dims[d] as f64 / tensor.dims()[d].max(1) as f64).product::<f64>() >= SPARSE
 }
 
 fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
         check_copy(op, &problem.attr)?;
-        Ok((Summed::new(copies(op)?, Sums::plan(op)?.map_or(Behind::Nothing, Behind::Words)), 0))
+        Ok((Summed::new(op, target, all_copies(op, |copies| copies)?, words(op)?), 0))
     })
 }
 
@@ -149,12 +109,13 @@ fn turned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
         check_copy(op, &problem.attr)?;
         let (sums, scratch) = Behind::plan(op, problem, isa)?;
         let copies = all_copies(op, Copies::tiled)?.squared(isa)?;
-        Ok((Summed::new(copies, sums), scratch))
+        Ok((Summed::new(op, target, copies, sums), scratch))
     })
 }
 
-fn copies(op: &Reorder) -> Result<Copies, Skip> {
-    all_copies(op, |copies| copies)
+/// Sums in words.
+fn words(op: &Reorder) -> Result<Behind, Skip> {
+    Ok(Sums::plan(op)?.map_or(Behind::Nothing, Behind::Words))
 }
 
 /// Copies of all elements, with the padding if both tensors have the same.
@@ -181,9 +142,9 @@ fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
         let is_copy = check_copy(op, &problem.attr).is_ok();
         let other = || Skip::Shape("a copy of long runs, or of single elements");
         // Only generated code stores long runs non-temporally.
-        let (words, cached) =
-            (if is_copy { copies(op)?.words() } else { 0 }, target.caches.keep(op.dst.bytes().saturating_add(op.src.bytes())));
-        if is_copy && (is_whole(op) || words < *VECTORS.start() || words > *VECTORS.end() && cached) {
+        let cached = || target.caches.keep(op.dst.bytes().saturating_add(op.src.bytes()));
+        let in_bytes = |words: i64| words < VECTOR || words > VECTORS && cached();
+        if is_copy && in_bytes(all_copies(op, |copies| copies)?.words()) {
             return Err(other());
         }
         if !is_copy {
@@ -191,7 +152,7 @@ fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
         }
         let (pipeline, scratch) = arithmetic(op, problem)?.finish()?;
         let pipeline = if is_copy { pipeline.in_words().ok_or_else(other)? } else { pipeline };
-        Ok((Summed::new(Program::new(pipeline, isa)?.streaming(&target.caches), sums), scratch.max(sums_scratch)))
+        Ok((Summed::new(op, target, Program::new(pipeline, isa)?.streaming(&target.caches), sums), scratch.max(sums_scratch)))
     })
 }
 
@@ -207,7 +168,7 @@ fn convert(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
             sums::fold(op, &mut pipeline)?;
         }
         let (data, scratch) = pipeline.finish()?;
-        Ok((Summed::new(data, sums.unwrap_or_default().map_or(Behind::Nothing, Behind::Words)), scratch))
+        Ok((Summed::new(op, target, data, sums.unwrap_or_default().map_or(Behind::Nothing, Behind::Words)), scratch))
     })
 }
 
@@ -216,25 +177,27 @@ fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
         let (op, attr) = (reorder(problem)?, &problem.attr);
         check_known(op)?;
         let dims = op.dst.dims();
-        let places = [&op.dst, &op.src].map(|t| Place::of(&t.layout));
-        let nest = if let [Some(dst), Some(src)] = places { Nest::kept(dims, u32::MAX, &[dst, src]) } else { None };
+        let nest = if let [Some(dst), Some(src)] = [&op.dst, &op.src].map(|t| Place::of(&t.layout)) {
+            Nest::kept(dims, u32::MAX, &[dst, src])
+        } else {
+            None
+        };
         let double = [&op.dst, &op.src].iter().any(|t| t.dtype == DataType::F64);
-        let small = target.jit.is_none() || dims.volume().is_some_and(|n| n < FEW);
-        let few = small && check_copy(op, attr).is_err() && nest.as_ref().is_some_and(|nest| nest.chunk() <= FEW);
-        if nest.is_some() && !double && !few {
-            return Err(Skip::Shape("longer runs"));
+        if nest.is_some() && !double && !is_few(op) {
+            return Err(Skip::Shape("more than few elements, whose places are loops"));
         }
-        tables(op, problem, target)
+        let tables = places(op, attr, |tables| tables)?;
+        let (sums, scratch) = match target.jit {
+            Some(isa) => Behind::plan(op, problem, isa)?,
+            None => (words(op)?, 0),
+        };
+        Ok((Summed::new(op, target, tables, sums), scratch))
     })
 }
 
-/// Few elements, or few among much padding, whose contiguous dimension changes.
-fn few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| {
-        let op = reorder(problem)?;
-        check_few(op, problem, target)?;
-        tables(op, problem, target)
-    })
+/// Whether tables of the place of every element take no longer to make than other plans.
+fn is_few(op: &Reorder) -> bool {
+    op.dst.dims().volume().is_some_and(|n| n <= FEW)
 }
 
 /// The same by vectors.
@@ -242,41 +205,13 @@ fn looked_up(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
-        check_few(op, problem, target)?;
+        check_known(op)?;
+        if !is_few(op) {
+            return Err(Skip::Shape("more than few elements"));
+        }
         let (sums, scratch) = Behind::plan(op, problem, isa)?;
-        Ok((Summed::new(places(op, &problem.attr, Tables::in_long_rows)?.looked_up(isa)?, sums), scratch))
+        Ok((Summed::new(op, target, places(op, &problem.attr, Tables::in_long_rows)?.looked_up(isa)?, sums), scratch))
     })
-}
-
-/// Declines elements that other rows move faster.
-fn check_few(op: &Reorder, problem: &Problem, target: &CpuTarget) -> Result<(), Skip> {
-    check_known(op)?;
-    let at_most = |most: i64| op.dst.dims().volume().is_some_and(|n| n <= most);
-    let is_copy = check_copy(op, &problem.attr).is_ok();
-    let few = at_most(SINGLE[usize::from(!is_copy)]) && (run(&op.dst, &op.src) as i64) < *VECTORS.start();
-    let short = || target.jit.is_some_and(|jit| lanes::has_short_runs(op, jit));
-    let attr = &problem.attr;
-    let in_tiles = |jit| lanes::fills(op, attr, jit) || lanes::are_cheap(op, attr, jit);
-    let filled = || target.jit.is_some_and(in_tiles) || pieces::plan(problem, target).is_ok();
-    // Conversions read padding in runs; they write it one by one.
-    let cheap = is_copy || at_most(ALONE) && sparsity(&op.dst, None) >= SCATTERED;
-    // With padding in the source only, runs are copied as such.
-    let in_runs = || is_copy && !is_sparse(&op.dst) && copies(op).is_ok_and(|copies| copies.words() >= *VECTORS.start());
-    let scattered = || spread(op) >= SCATTERED && cheap && !short() && !in_runs();
-    if few && !filled() || scattered() && turned(problem, target).is_err() {
-        return Ok(());
-    }
-    Err(Skip::Shape("more than few elements, or the same neighbours"))
-}
-
-/// Tables of the place of every element, with their scratch.
-fn tables(op: &Reorder, problem: &Problem, target: &CpuTarget) -> Result<(Summed<Tables>, usize), Skip> {
-    let tables = places(op, &problem.attr, |tables| tables)?;
-    let (sums, scratch) = match target.jit {
-        Some(isa) => Behind::plan(op, problem, isa)?,
-        None => (Sums::plan(op)?.map_or(Behind::Nothing, Behind::Words), 0),
-    };
-    Ok((Summed::new(tables, sums), scratch))
 }
 
 fn places(op: &Reorder, attr: &Attr, rows: fn(Tables) -> Tables) -> Result<Tables, Skip> {

@@ -14,10 +14,10 @@
 //! Padded dimensions are visited up to the larger size of the two tensors: elements that only the destination has become zero.
 
 use super::factors::{scales, still, types, with_zero_points, zero_points};
-use super::lanes;
 use super::loops::{self, PADDED, Walk, loops, padded, place, positions};
 use super::reorder;
 use super::sums::{self, Behind, Summed};
+use super::time::{Timed, Times, total};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
@@ -34,10 +34,6 @@ use oxidnn_spec::{Arg, Attr, Blocking, DataType, Error, Problem};
 
 /// Most elements of a piece; of one whose lines are several vectors, which are written one after the other and must stay in L1, half as many.
 const MAX_PIECE_ELEMENTS: usize = 8192;
-/// Elements of a piece up to which a call should have several squares.
-const MAX_SMALL_PIECE: usize = 1024;
-/// Most elements of a tensor that tiles of registers move faster than pieces.
-const FEW: i64 = 2048;
 /// Most lines of a piece if runs are long.
 const MAX_LINES: usize = 128;
 /// Groups of rows that a call interleaves, and most columns of these.
@@ -47,6 +43,10 @@ const MAX_GROUP_COLUMNS: usize = 256;
 const WORD: usize = 4;
 /// Contiguous elements that do not fill vectors, in destination or source: left to the next row.
 const SHORT: [usize; 6] = [2, 3, 4, 5, 6, 7];
+
+/// Nanoseconds of an execution; of a piece, its squares, and their vectors; of a piece to be interleaved, and its columns; of an interleaved piece, and its
+/// vectors; and of a piece with scales by line.
+const TIMES: Times<9> = [[293.0, 76.0, 8.1, 0.0, 390.0, 0.6, 52.0, 1.25, 95.0], [292.0, 41.0, 5.7, 0.6, 40.0, 3.8, 273.0, 0.22, 205.0]];
 
 /// Elements of scratch for zero points.
 const ZERO_POINTS: usize = 2;
@@ -153,39 +153,12 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         let op = reorder(problem)?;
         let types = types(op, &problem.attr)?;
         let data = Pieces::plan(op, &problem.attr, types, (jit, target.threads))?;
-        super::check_filled(op, problem, target)?;
-        if data.is_small() && lanes::are_small(op, &problem.attr, jit) {
-            return Err(Skip::Shape("few elements of a piece, and tiles of registers that most of them fill"));
-        }
-        let spares = is_few(op) || super::is_sparse(&op.src);
-        if spares && data.is_turned() && lanes::permuted(problem, target).is_ok() {
-            return Err(Skip::Shape("few elements, or few of the source's neighbours, which tiles of registers hold"));
-        }
-        if data.is_turned() && lanes::are_faster(op, &problem.attr, jit, data.lines.all.size) {
-            return Err(Skip::Layout("of src and dst: tiles of registers that are narrow, or whole".into()));
-        }
-        if lanes::move_words(op, &problem.attr, jit) {
-            return Err(Skip::Layout("of src and dst: the same neighbours in words".into()));
-        }
-        let by_row = data.factors.contains(&Factor::ByRow);
-        let in_tiles = || match types[0] == types[1] {
-            true => super::spread(op) >= super::SPARSE && lanes::plan(problem, target).is_ok(),
-            false => lanes::fit(op, &problem.attr, jit),
-        };
-        if data.is_interleaved() && !by_row && data.sums.is_empty() && in_tiles() {
-            return Err(Skip::Layout("of dst: rows that tiles of registers interleave".into()));
-        }
         let scratch = data.scratch_len().and_then(|len| booked(&[ZERO_POINTS, 16 * data.workers.max(1), len]));
         let scratch = scratch.ok_or(Skip::Shape("too large"))?;
         // Sums that are not computed on the way are computed from what has been written.
         let (sums, sums_scratch) = if data.sums.is_empty() { Behind::plan(op, problem, jit)? } else { (Behind::Nothing, 0) };
-        Ok((Summed::new(data, sums), scratch.max(sums_scratch)))
+        Ok((Summed::new(op, target, data, sums), scratch.max(sums_scratch)))
     })
-}
-
-/// Whether finding the pieces takes longer than moving the elements.
-fn is_few(op: &Reorder) -> bool {
-    op.dst.dims().volume().is_some_and(|n| n <= FEW)
 }
 
 /// The sums computed on the way: where they begin, in 32-bit elements, with their factors; and the number of each.
@@ -417,22 +390,6 @@ impl Pieces {
         Some(inside)
     }
 
-    /// Whether a call transposes few elements, without computing sums.
-    fn is_small(&self) -> bool {
-        let numbers = self.lines.piece * self.inner * self.last.piece;
-        matches!(self.way, Way::Transpose(_)) && numbers <= MAX_SMALL_PIECE && self.sums.is_empty()
-    }
-
-    /// Whether lines are transposed, without computing sums.
-    fn is_turned(&self) -> bool {
-        !matches!(self.way, Way::Interleave { .. }) && self.sums.is_empty()
-    }
-
-    /// Whether the destination interleaves rows in words.
-    fn is_interleaved(&self) -> bool {
-        !matches!(self.way, Way::Transpose(_))
-    }
-
     /// Notes where padded dimensions are.
     fn within(&mut self, loops: &[Loop], what: Within) {
         for (k, extent) in self.extents.iter_mut().enumerate() {
@@ -483,6 +440,27 @@ impl Pieces {
             }
         }
         Some((lines, run))
+    }
+}
+
+impl Timed for Pieces {
+    fn time(&self, isa: Option<Isa>) -> Option<f64> {
+        let lanes = self.jit.width().lanes();
+        let pieces = [self.lines, self.last].map(|cut| cut.pieces().size as f64);
+        let calls = self.outer.iter().map(|l| l.size as f64).product::<f64>() * pieces[0] * pieces[1];
+        let (lines, columns) = (self.lines.all.size as f64 / pieces[0], self.inner as f64 * self.last.all.size as f64 / pieces[1]);
+        let strips = calls * (lines / lanes as f64).ceil();
+        let squares = [calls, strips * (columns / lanes as f64).ceil(), strips * columns];
+        let scaled = if self.factors.contains(&Factor::ByRow) { calls } else { 0.0 };
+        let counts = match &self.way {
+            Way::Transpose(_) => [1.0, squares[0], squares[1], squares[2], 0.0, 0.0, 0.0, 0.0, scaled],
+            Way::TransposeAndInterleave { parts, .. } => {
+                let parts = parts.size as f64;
+                [1.0, 0.0, 0.0, 0.0, calls * parts, calls * parts * columns, 0.0, 0.0, scaled]
+            }
+            Way::Interleave { rows, .. } => [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, calls, squares[2] * rows.size as f64, scaled],
+        };
+        Some(total(&TIMES, isa, counts))
     }
 }
 

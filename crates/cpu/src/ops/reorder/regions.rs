@@ -191,14 +191,28 @@ impl Regions {
         self.calls * self.common.iter().map(|l| l.size).product::<usize>()
     }
 
-    /// The part of all tiles that have partly filled vectors of `lanes` lanes.
-    pub(super) fn ragged(&self, lanes: usize) -> f64 {
-        let tiles = |region: &Region| {
+    /// Calls; whole tiles; and the vectors of partial tiles, and those of tiles of zeros.
+    pub(super) fn counts(&self) -> [f64; 4] {
+        let product = |loops: &[Loop]| loops.iter().map(|l| l.size as f64).product::<f64>();
+        let mut counts = [self.calls as f64, 0.0, 0.0, 0.0];
+        for region in &self.all {
             let (cut, piece) = region.cut;
-            (region.places.len() / piece * cut.size) as f64 * region.outer.iter().map(|l| l.size as f64).product::<f64>()
-        };
-        let ragged = self.all.iter().filter(|region| region.partial.as_ref().is_some_and(|vectors| vectors.are_ragged(lanes)));
-        ragged.map(tiles).sum::<f64>() / self.all.iter().map(tiles).sum::<f64>()
+            let tiles = (region.places.len() / piece * cut.size) as f64 * product(&region.outer);
+            match region.partial.as_ref().map(Vectors::used) {
+                None => counts[1] += tiles,
+                Some([0, written]) => counts[3] += tiles * written as f64,
+                Some([read, written]) => counts[2] += tiles * (read + written) as f64,
+            }
+        }
+        counts.map(|count| count * product(&self.common))
+    }
+
+    /// Whether all tiles begin at multiples of `n` elements of the destination.
+    pub(super) fn are_at_multiples(&self, n: usize, size: usize) -> bool {
+        let even = |l: &Loop| l.steps[0].is_multiple_of(n);
+        let region =
+            |r: &Region| r.start[0].is_multiple_of(n) && even(&r.cut.0) && r.outer.iter().all(even) && r.places.are_at_multiples(n * size);
+        self.common.iter().all(even) && self.all.iter().all(region)
     }
 
     /// Bytes of tables.

@@ -6,10 +6,7 @@
 //! rare types) does the arithmetic in the layout of the narrower tensor, and moves elements in the other step.
 
 use super::loops::loops;
-use super::{
-    SCATTERED, SPARSE, check_adjusted, check_copy, check_filled, check_known, generated, is_sparse, lanes, pieces, reorder, run, sparsity,
-    squares, turned,
-};
+use super::{check_adjusted, check_copy, check_known, generated, is_sparse, lanes, pieces, reorder, run, time, turned};
 use crate::CpuTarget;
 use crate::ops::staged::{self, Copied};
 use oxidnn_runtime::{Choose, Plan, Skip};
@@ -17,11 +14,13 @@ use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Blocking, Blocks, Layout, Problem, Tensor};
 
 /// Rows that move elements.
-const MOVES: &[Choose<CpuTarget>] = &[squares::plan, pieces::plan, lanes::permuted, turned];
+const MOVES: &[Choose<CpuTarget>] = &[pieces::plan, lanes::plan, turned];
 /// Numbers of rows that layouts interleave.
 const ROWS: std::ops::RangeInclusive<i64> = 2..=8;
 /// Contiguous elements in both tensors from which on arithmetic needs no separate step.
 const MIN_RUN: usize = 16;
+/// Seconds from the first step to the second.
+const BETWEEN: f64 = 1e-7;
 /// Elements from which on two steps pay.
 const MIN_ELEMENTS: i64 = 256;
 
@@ -36,21 +35,14 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let op = reorder(&problem)?;
     check_known(op)?;
     check_adjusted(op)?;
-    let most = if jit.avx512 { SCATTERED } else { SPARSE };
-    if is_sparse(&op.src) || sparsity(&op.dst, None) > most {
-        check_filled(op, &problem, target)?;
-    }
     if op.dst.dims().volume().is_none_or(|n| n < MIN_ELEMENTS) {
         return Err(Skip::Shape("few elements"));
-    }
-    if lanes::fit(op, &problem.attr, jit) {
-        return Err(Skip::Layout("of src and dst: tiles of registers that are mostly full".into()));
     }
     let none = || Skip::Layout("of src and dst, nor any between them".into());
     let in_two = |between: Tensor, attrs: [&Attr; 2], rows: [&[Choose<CpuTarget>]; 2]| {
         let step = |src: &Tensor, dst: &Tensor, i: usize| {
             let problem = Problem::new(Reorder { src: src.clone(), dst: dst.clone() }, attrs[i].clone()).ok()?;
-            rows[i].iter().find_map(|row| row(&problem, target).ok())
+            time::fastest(rows[i], &problem, target)
         };
         Some([step(&op.src, &between, 0)?, step(&between, &op.dst, 1)?])
     };
@@ -61,7 +53,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     });
     let steps = match merged {
         Some(steps) => steps,
-        None if check_copy(op, &problem.attr).is_ok() || run(&op.dst, &op.src) >= MIN_RUN || lanes::plan(&problem, target).is_ok() => {
+        None if check_copy(op, &problem.attr).is_ok() || run(&op.dst, &op.src) >= MIN_RUN => {
             return Err(none());
         }
         // A sum post-op needs the old destination, and fewer bytes should be moved.
@@ -76,7 +68,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     };
     let what = "in two steps, the second from a copy in another layout or type";
     let [first, second] = steps;
-    staged::with_copy(problem, first, Copied { what, arg: Arg::DST, apart: true, reorders: [None, Some(second)] }, target)
+    let seconds = time::seconds(&*first).zip(time::seconds(&*second)).map(|(a, b)| a + b + BETWEEN);
+    staged::with_copy(problem, first, Copied { what, arg: Arg::DST, apart: true, reorders: [None, Some(second)], seconds }, target)
 }
 
 /// The destination's layout with all blocks of a dimension merged, if it interleaves rows of which the source has too few contiguous

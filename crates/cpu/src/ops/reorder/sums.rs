@@ -4,12 +4,14 @@
 //! pipeline.
 
 use super::loops::{step, units};
+use super::time::{self, Timed};
+use crate::CpuTarget;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::{Builder, Codes, FoldOp, Over, Program};
 use crate::kernels::scratch::Scratch;
 use crate::row::Generated;
 use oxidnn_jit::Isa;
-use oxidnn_runtime::{Buf, Ctx, Skip};
+use oxidnn_runtime::{Buf, Ctx, Decision, Skip};
 use oxidnn_spec::op::{EltwiseAlg, Reorder};
 use oxidnn_spec::{Arg, Dims, Error, Problem};
 
@@ -28,6 +30,7 @@ const FACTORS: [i32; 2] = [-128, -1];
 pub(super) struct Summed<K> {
     data: K,
     sums: Behind,
+    seconds: Option<f64>,
 }
 
 /// How the sums behind elements are computed.
@@ -60,10 +63,16 @@ impl Behind {
     }
 }
 
-impl<K> Summed<K> {
-    /// The kernel for the elements, and the sums after it.
-    pub(super) fn new(data: K, sums: Behind) -> Summed<K> {
-        Summed { data, sums }
+impl<K: Timed> Summed<K> {
+    /// The kernel for the elements of a reorder, and the sums after it.
+    pub(super) fn new(op: &Reorder, target: &CpuTarget, data: K, sums: Behind) -> Summed<K> {
+        let behind = match &sums {
+            Behind::Nothing => 0.0,
+            Behind::Words(_) => time::of_sums(op, false),
+            Behind::Folded(_) => time::of_sums(op, true),
+        };
+        let time = data.time(target.jit).map(|time| time + behind + time::of_memory(op, target, data.streams()));
+        Summed { data, sums, seconds: time.map(|nanoseconds| nanoseconds * 1e-9) }
     }
 }
 
@@ -73,6 +82,12 @@ impl<K: Generated> Generated for Summed<K> {
     fn build(&self) -> Result<Self::Code, Error> {
         let sums = if let Behind::Folded(program) = &self.sums { Some(program.build()?) } else { None };
         Ok((self.data.build()?, sums))
+    }
+
+    fn decision(&self, problem: &Problem) -> Decision {
+        let how = self.data.decision(problem);
+        let algorithm = if how.algorithm.is_empty() { "elements moved as the row is described".into() } else { how.algorithm };
+        Decision { algorithm, seconds: self.seconds, ..how }
     }
 
     fn table_bytes(&self) -> usize {

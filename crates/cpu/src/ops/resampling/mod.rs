@@ -1,6 +1,7 @@
 //! Resampling.
 
 mod channels;
+mod lines;
 mod place;
 mod points;
 
@@ -17,6 +18,7 @@ use std::ops::Range;
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("channels:jit", channels::plan),
     Impl::new("tables:jit", looked_up),
+    Impl::new("lines:jit", lines::plan),
     Impl::new("passes:jit", passes::generated),
     Impl::new("points:portable", points::plan),
     Impl::new("tables:portable", |p, t| RowPlan::resolved(p, t, |problem| Ok((nearest(problem, |tables| tables)?, 0)))),
@@ -54,19 +56,20 @@ fn nearest(problem: &Problem, rows: fn(Tables) -> Tables) -> Result<Tables, Skip
     }
 }
 
-/// Inputs for each output from which on planes are not read as a whole.
+/// Inputs for each output from which on single inputs are read where that is possible, and from which on the definition is faster than reading planes.
 const MIN_INPUTS_PER_OUTPUT: i64 = 8;
+const MAX_INPUTS_PER_OUTPUT: i64 = 256;
 
-/// Whether most inputs of the planes are not used.
-fn is_sparse(op: &Resampling) -> bool {
+/// Whether there are at least `ratio` inputs for each output.
+fn is_sparse(op: &Resampling, ratio: i64) -> bool {
     let [inputs, outputs] = <[_; 2]>::from(op.spatial()).map(|sizes| sizes.into_iter().product::<i64>());
-    op.prop.is_forward() && inputs / MIN_INPUTS_PER_OUTPUT >= outputs
+    op.prop.is_forward() && inputs / ratio >= outputs
 }
 
 fn windows(op: &Resampling, problem: &Problem, target: &CpuTarget) -> Result<(Windows<Interpolation>, usize), Skip> {
     let forward = op.prop.is_forward();
     let (result, input, dims) = if forward { (Arg::DST, Arg::SRC, op.dst.dims()) } else { (Arg::DIFF_SRC, Arg::DIFF_DST, op.src.dims()) };
-    if is_sparse(op) {
+    if is_sparse(op, MAX_INPUTS_PER_OUTPUT) {
         return Err(Skip::Shape("planes most of which nothing is made of"));
     }
     // A line of inputs.

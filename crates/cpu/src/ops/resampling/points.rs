@@ -1,7 +1,7 @@
 //! Few outputs of large planes, forward: the inputs of each output are read in place, for many planes at a time.
 
 use super::place::Place;
-use super::{Axis, corners, is_sparse};
+use super::{Axis, MIN_INPUTS_PER_OUTPUT, corners, is_sparse};
 use crate::CpuTarget;
 use crate::kernels::multiversion::{Simd, multiversion};
 use crate::kernels::pointwise::{Builder, Kind, Memory, Results};
@@ -31,7 +31,7 @@ struct Points {
 /// [`Skip`] for planes of which most inputs are used, for other layouts, and for attributes with other tensors.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::Resampling(op) if is_sparse(op) => Ok((Points::new(op, problem)?, 0)),
+        Op::Resampling(op) if is_sparse(op, MIN_INPUTS_PER_OUTPUT) => Ok((Points::new(op, problem)?, 0)),
         _ => Err(Skip::Shape("planes of which more than a few points are inputs")),
     })
 }

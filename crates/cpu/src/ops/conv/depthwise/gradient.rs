@@ -217,7 +217,7 @@ impl Gradient {
         if operands.iter().any(|place| place.even(lanes) < usize::MAX) {
             return Err(Skip::Layout("of operands: vectors in larger blocks, which are not one distance apart".into()));
         }
-        let window = weights::tiled::Task::of(s).window;
+        let window = weights::tiled::window(s);
         let stride = window[2].stride as u8;
         // Converting bf16 to f32 takes as long as the dot products on processors that do one vector product a cycle.
         let dots = jit.bf16 && types == [Elem::Bf16; 2] && Core::host().rate(lanes, 1) <= lanes as f64;

@@ -6,7 +6,7 @@
 //! registers and store results.
 
 use super::super::geometry::{self, Direction, Line, Phase};
-use super::super::window::{Setup, check_quantisation, cut, resolve_data, sizes_of, spatial};
+use super::super::window::{Setup, check_quantisation, cut, resolved, sizes_of, spatial};
 use super::{data_tag, weights_tag};
 use crate::CpuTarget;
 use crate::decision::{How, padding};
@@ -16,8 +16,8 @@ use crate::kernels::epilogue;
 use crate::kernels::scratch::booked;
 use crate::kernels::strip::{Channels, Line as Taps, Row, Strip, Table};
 use crate::kernels::tile::tail::{About, Tail};
+use crate::ops::passes;
 use crate::ops::strips::{Met, Place, Segment, Width, table};
-use crate::ops::{passes, support};
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::{Accumulate, Elem};
@@ -181,15 +181,9 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     }
     let together = words.map_or(1, |words| group[0] / words[0]);
     let tag = weights_tag(weights, lanes, group, (s.result_channel, together));
-    let (data, taps) = ([s.source.0, s.result.0], kd.saturating_mul(kh).saturating_mul(kw));
+    let taps = kd.saturating_mul(kh).saturating_mul(kw);
     let data_tag = if group == [1, 1] { data_tag([s.source.1, s.result.1], taps, lanes) } else { "axb".into() };
-    let mut problem = problem.clone();
-    for o in problem.op.operands_mut().into_iter().filter(|o| data.contains(&o.arg)) {
-        support::resolve(o.tensor, &data_tag)?;
-    }
-    resolve_data(&mut problem, &tag)?;
-    problem.resolve();
-    support::dense(&problem)?;
+    let problem = resolved(problem, [&data_tag, &tag])?;
     let s = Setup::of(&problem.op)?;
     epilogue::check(&problem.attr, s.result.1)?;
     check_quantisation(&problem.attr, &s)?;

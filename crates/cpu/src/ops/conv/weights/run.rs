@@ -84,6 +84,8 @@ struct Block {
 
 /// A box of places and a group of panels, ready for the products.
 struct Ready<'a> {
+    /// The block that they are for.
+    at: Block,
     places: Places,
     /// Groups of images, and words of a pixel in one group.
     groups: usize,
@@ -102,11 +104,10 @@ struct Ready<'a> {
     next: Option<(Block, Places)>,
 }
 
-/// What the tiles of a tap and panel need.
+/// What the tiles of a tap and some panels need.
 struct Work<'w, 'h> {
+    /// Those of all taps and panels of the block; with a single box, of some panels.
     sums: &'w mut [f32],
-    /// The first of them in the gradient, if tiles store.
-    to: usize,
     words: &'w mut [usize],
     prefetches: &'w mut Prefetches,
     /// The configured AMX tiles, on AMX.
@@ -179,6 +180,7 @@ impl Bound<'_> {
             let (groups, joint_images) = if p.joint_images > p.together { (1, images) } else { (images, 1) };
             let panel = groups * joint_images * p.columns.grid.pixels().unwrap_or(0) * p.line() * 4;
             let mut ready = Ready {
+                at,
                 places,
                 groups,
                 joint_images,
@@ -196,7 +198,7 @@ impl Bound<'_> {
                 let first = first * p.panel;
                 let count = (ready.panels.len() * p.panel).min(at.columns.1 - first);
                 self.provide(&p.columns, &self.columns, &mut ready, at.group, (at.columns.0 + first, count));
-                self.multiply((&at, &ready), sums, words, held.as_mut());
+                self.multiply(&ready, sums, words, held.as_mut());
             }
         }
     }
@@ -259,93 +261,118 @@ impl Bound<'_> {
     }
 
     /// The tiles of a box.
-    fn multiply(&self, (at, ready): (&Block, &Ready), sums: &mut [f32], words: &mut [usize], mut held: Option<&mut Held<'_>>) {
-        let p = self.plan;
-        let rows = at.rows.1 * p.rows_per_channel();
-        let ([td, th, tw], dst) = (p.taps(), self.tail.dst());
-        let stride = |i: usize| p.tap_dim(dst.dims().len(), i).map_or(0, |d| dst.blocking().strides[d] as usize);
-        // Only channels are in blocks where tiles store.
-        let strides = if p.tail.is_some() { [0, 1, 2].map(stride) } else { [0; 3] };
-        for panel in ready.panels.clone() {
-            let mut prefetches = self.prefetches(at, ready, panel);
-            let first = if p.tail.is_some() { dst.offset(&self.position(at, (panel, [0; 3]))) } else { 0 };
-            for tap in 0..td * th * tw {
-                let region = if p.is_single() { 0 } else { (panel * td * th * tw + tap) * p.rows.each * p.rows_per_channel() * p.panel };
-                let sums = &mut sums[region..][..rows * p.panel];
-                let tap = [tap / (th * tw), tap / tw % th, tap % tw];
-                let to = first + tap[0] * strides[0] + tap[1] * strides[1] + tap[2] * strides[2];
-                let work = Work { sums, to, words, prefetches: &mut prefetches, held: held.as_deref_mut() };
-                let stored = self.tap(at, ready, (panel, tap), work);
-                if ready.done && !stored {
-                    self.store(at, (panel, tap), sums);
-                }
+    fn multiply(&self, ready: &Ready, sums: &mut [f32], words: &mut [usize], mut held: Option<&mut Held<'_>>) {
+        let (p, at) = (self.plan, &ready.at);
+        let [td, th, tw] = p.taps();
+        // Packed panels, which are near, share the lists of a tap. A panel that is read in place meets all taps before the next.
+        let each = match &p.tail {
+            _ if p.columns.in_place => 1,
+            None if p.is_single() => p.sums / p.region(),
+            _ => ready.panels.len(),
+        };
+        for first in ready.panels.clone().step_by(each) {
+            let panels = first..ready.panels.end.min(first + each);
+            let mut prefetches = self.prefetches(ready, panels.end - 1);
+            for tap in (0..td * th * tw).map(|tap| [tap / (th * tw), tap / tw % th, tap % tw]) {
+                let work = Work { sums: &mut *sums, words, prefetches: &mut prefetches, held: held.as_deref_mut() };
+                let stored = self.tap(ready, panels.clone(), tap, work);
+                let left = panels.clone().filter(|_| ready.done && !stored);
+                left.for_each(|panel| self.store(at, (panel, tap), &mut sums[self.sums(at, (panel, tap))]));
             }
         }
     }
 
-    /// The tiles of a tap and panel over a box; true if they have stored their sums.
-    fn tap(&self, at: &Block, ready: &Ready, (panel, tap): (usize, [usize; 3]), work: Work<'_, '_>) -> bool {
-        let p = self.plan;
-        let Work { sums, to, words, prefetches, held } = work;
-        let (pairs, words) = words.split_at_mut(p.pairs);
-        let parts = Parts::new(p, at, ready, tap, pairs);
-        let pairs = &pairs[..2 * parts.count];
-        if parts.count == 0 {
-            let whole = p.tail.is_some() && self.in_panels;
-            if whole {
-                self.tail.dst().buf().part(to * size_of::<f32>(), size_of_val(sums)).fill(0);
-            } else if ready.fresh {
-                sums.fill(0.0);
-            }
+    /// The sums of a tap and panel of a block.
+    fn sums(&self, at: &Block, (panel, [d, h, w]): (usize, [usize; 3])) -> Range<usize> {
+        let (p, [td, th, tw]) = (self.plan, self.plan.taps());
+        let index = if p.is_single() { panel % (p.sums / p.region()) } else { panel * td * th * tw + (d * th + h) * tw + w };
+        let start = index * p.region();
+        start..start + at.rows.1 * p.rows_per_channel() * p.panel
+    }
+
+    /// The tiles of a tap and some panels over a box; true if they have stored their sums.
+    fn tap(&self, ready: &Ready, panels: Range<usize>, tap: [usize; 3], mut work: Work<'_, '_>) -> bool {
+        let (p, at, dst) = (self.plan, &ready.at, self.tail.dst());
+        let (pairs, words) = work.words.split_at_mut(p.pairs);
+        let parts = Parts::new(p, ready, tap, pairs);
+        let whole = p.tail.is_some() && self.in_panels;
+        // The zeros behind the columns, or those of a tap that is on padding everywhere.
+        let cleared = |panel: &usize| whole && (parts.pairs.is_empty() || at.columns.1 - panel * p.panel < p.panel);
+        for panel in panels.clone().filter(cleared) {
+            let to = dst.offset(&self.position(at, (panel, tap))) * size_of::<f32>();
+            dst.buf().part(to, self.sums(at, (panel, tap)).len() * size_of::<f32>()).fill(0);
+        }
+        if parts.pairs.is_empty() {
+            let fills = panels.filter(|_| ready.fresh && !whole);
+            fills.for_each(|panel| work.sums[self.sums(at, (panel, tap))].fill(0.0));
             return whole;
         }
-        if let (Code::Amx(code), Some(held)) = (self.code, held) {
-            let addend = Addend {
-                parts: pairs.as_chunks().0,
-                steps: parts.steps,
-                a: (ready.rows.0, p.transposed_row() * 4),
-                b: (ready.columns.0, ready.columns.1 + (panel - ready.panels.start) * ready.panel, 0),
-                rows: sums.len() / p.panel,
-                panels: 1,
-                vectors: p.vectors(at.columns.0 + panel * p.panel),
-                fresh: ready.fresh,
-            };
-            code.0.add(held, &addend, words, (sums, p.panel));
+        if let (Code::Amx(code), Some(held)) = (self.code, &mut work.held) {
+            for panel in panels {
+                let sums = &mut work.sums[self.sums(at, (panel, tap))];
+                let addend = Addend {
+                    parts: parts.pairs,
+                    steps: parts.steps,
+                    a: (ready.rows.0, p.transposed_row() * 4),
+                    b: (ready.columns.0, ready.columns.1 + (panel - ready.panels.start) * ready.panel, 0),
+                    rows: sums.len() / p.panel,
+                    panels: 1,
+                    vectors: p.vectors(at.columns.0 + panel * p.panel),
+                    fresh: ready.fresh,
+                };
+                code.0.add(held, &addend, words, (sums, p.panel));
+            }
             return false;
         }
-        let Code::Vectors(tiles) = self.code else { return false };
-        let (dst, first) = (self.tail.dst(), at.columns.0 + panel * p.panel);
-        let (vectors, rows, columns) = (p.vectors(first), sums.len() / p.panel, p.panel.min(p.columns.channels - first));
-        let (last, c) = ((columns - 1) % p.isa.width().lanes() + 1, dst.buf().as_ptr().addr() + to * 4);
-        if p.tail.is_some() && columns < p.panel && self.in_panels {
-            // The zeros behind the columns.
-            dst.buf().part(to * size_of::<f32>(), size_of_val(sums)).fill(0);
+        let mut panels = panels;
+        while let Some(first) = panels.clone().next() {
+            let vectors = |panel: usize| p.vectors(at.columns.0 + panel * p.panel);
+            let end = panels.clone().find(|panel| vectors(*panel) != vectors(first)).unwrap_or(panels.end);
+            let work = Work { sums: &mut *work.sums, words: &mut *words, prefetches: &mut *work.prefetches, held: None };
+            self.tiles(ready, first..end, tap, &parts, work);
+            panels.start = end;
         }
-        let other = !ready.fresh || p.ends_within(first);
+        p.tail.is_some()
+    }
+
+    /// The vector tiles of a tap and panels of equally many vectors over the parts of a box.
+    fn tiles(&self, ready: &Ready, panels: Range<usize>, tap: [usize; 3], parts: &Parts<'_>, work: Work<'_, '_>) {
+        let (p, at, dst, Code::Vectors(tiles)) = (self.plan, &ready.at, self.tail.dst(), self.code) else { return };
+        let Work { sums, words, prefetches, .. } = work;
+        let (vectors, rows) = (p.vectors(at.columns.0 + panels.start * p.panel), at.rows.1 * p.rows_per_channel());
         let enough = prefetches.left().checked_sub(1).map_or(usize::MAX, |more| rows.div_ceil(MOST_ROWS * (more + 1)));
-        let mut run_tiles = |list: &List<'_>, count: usize| {
-            if count == 0 {
-                return;
+        // The first sum of a panel in the gradient, where tiles store.
+        let place = |panel: usize| {
+            let to = p.tail.as_ref().map_or(0, |_| dst.offset(&self.position(at, (panel, tap))));
+            dst.buf().as_ptr().addr() + to * size_of::<f32>()
+        };
+        let to = place(panels.start);
+        let mut run_tiles = |list: &mut List<'_>, count: usize| {
+            let mut here = to;
+            for panel in panels.clone().filter(|_| count > 0) {
+                let (first, to) = (at.columns.0 + panel * p.panel, place(panel));
+                list.shift(to.wrapping_sub(here));
+                here = to;
+                tiles.get(list.rows(), vectors, !ready.fresh || p.ends_within(first)).run(Call {
+                    strips: list.strips(),
+                    prefetch: prefetches.take(count * parts.pairs.len() * (parts.steps / 4)),
+                    steps: parts.steps,
+                    a: ready.rows.0,
+                    a_from: 0,
+                    zeros: Buf::empty(),
+                    b: ready.columns.0,
+                    panels: Panels::one(ready.columns.1 + (panel - ready.panels.start) * ready.panel),
+                    c: dst.buf(),
+                    column: 0,
+                    tail_column: 0,
+                    tail: p.tail.as_ref().map(|_| &TailArgs::NONE),
+                    sums: &mut sums[self.sums(at, (panel, tap))],
+                    sums_row: p.panel,
+                    a_step: parts.step,
+                    b_row: parts.line,
+                    last: (p.panel.min(p.columns.channels - first) - 1) % p.isa.width().lanes() + 1,
+                });
             }
-            tiles.get(list.rows(), vectors, other).run(Call {
-                strips: list.strips(),
-                prefetch: prefetches.take(count * parts.count * (parts.steps / 4)),
-                steps: parts.steps,
-                a: ready.rows.0,
-                a_from: 0,
-                zeros: Buf::empty(),
-                b: ready.columns.0,
-                panels: Panels::one(ready.columns.1 + (panel - ready.panels.start) * ready.panel),
-                c: dst.buf(),
-                column: 0,
-                tail_column: 0,
-                tail: p.tail.as_ref().map(|_| &TailArgs::NONE),
-                sums: &mut *sums,
-                sums_row: p.panel,
-                a_step: parts.step,
-                b_row: parts.line,
-                last,
-            });
         };
         let list = if p.is_across() { List::across(words, 0) } else { List::new(words, 0) };
         let (mut list, mut listed, c_row) = (list, 0, dst.blocking().strides[p.row_dim] as usize * 4);
@@ -359,25 +386,24 @@ impl Bound<'_> {
             (0..strips).map(move |i| (row + i * height, height, each))
         });
         for (row, height, count) in strips {
-            if height != list.rows() || listed >= enough || !list.has_room(parts.count) {
-                run_tiles(&list, listed);
+            if height != list.rows() || listed >= enough || !list.has_room(parts.pairs.len()) {
+                run_tiles(&mut list, listed);
                 list.restart(height);
                 listed = 0;
             }
-            let to = (c + row * c_row, &std::array::from_fn(|i| i * c_row));
+            let to = (to + row * c_row, &std::array::from_fn(|i| i * c_row));
             list.strip(Strip { tiles: count, sums: row * p.panel * 4, a_row: 4, c_row, to });
             let far = |row: usize| (p.row_offset(row) - p.row_offset(0)) * 4;
             let far = if p.is_across() { [far(row); MOST_ROWS] } else { std::array::from_fn(|i| far(row + i.min(height - 1))) };
-            pairs.as_chunks::<2>().0.iter().for_each(|[b, a]| list.tap(*b, *a, &far));
+            parts.pairs.iter().for_each(|[b, a]| list.tap(*b, *a, &far));
             listed += count;
         }
-        run_tiles(&list, listed);
-        p.tail.is_some()
+        run_tiles(&mut list, listed);
     }
 
     /// What the tiles of a panel prefetch: the next panel, or the begin of the next box.
-    fn prefetches(&self, at: &Block, ready: &Ready, panel: usize) -> Prefetches {
-        let p = self.plan;
+    fn prefetches(&self, ready: &Ready, panel: usize) -> Prefetches {
+        let (p, at) = (self.plan, &ready.at);
         if !p.far {
             return Prefetches::default();
         }
@@ -417,12 +443,10 @@ impl Bound<'_> {
             total.iter_mut().zip(piece).for_each(|(t, x)| *t += x);
         }
         let at = self.at(block);
-        let rows = at.rows.1 * p.rows_per_channel();
         let [td, th, tw] = p.taps();
         for panel in 0..at.columns.1.div_ceil(p.panel) {
-            for tap in 0..td * th * tw {
-                let region = (panel * td * th * tw + tap) * p.rows.each * p.rows_per_channel() * p.panel;
-                self.store(&at, (panel, [tap / (th * tw), tap / tw % th, tap % tw]), &mut total[region..][..rows * p.panel]);
+            for tap in (0..td * th * tw).map(|tap| [tap / (th * tw), tap / tw % th, tap % tw]) {
+                self.store(&at, (panel, tap), &mut total[self.sums(&at, (panel, tap))]);
             }
         }
     }
@@ -557,18 +581,19 @@ impl Bound<'_> {
 }
 
 /// The parts of a tap's reduction over a box: runs of steps at constant strides.
-struct Parts {
-    count: usize,
+struct Parts<'w> {
+    /// The first line of the panel and the address of the first row's first step, for each part.
+    pairs: &'w [[usize; 2]],
     steps: usize,
     /// Bytes from one step of the rows to the next, and of the columns.
     step: usize,
     line: usize,
 }
 
-impl Parts {
-    /// Writes for each part the first line of the panel and the address of the first row's first step.
-    fn new(p: &Gradient, at: &Block, ready: &Ready, tap: [usize; 3], pairs: &mut [usize]) -> Parts {
-        let places = &ready.places;
+impl Parts<'_> {
+    /// Writes the pairs to `words`.
+    fn new<'w>(p: &Gradient, ready: &Ready, tap: [usize; 3], words: &'w mut [usize]) -> Parts<'w> {
+        let (places, at) = (&ready.places, &ready.at);
         let inside: [Range<usize>; 3] = std::array::from_fn(|i| p.sliding().grid.inside(i, tap[i], places));
         let [taps_r, taps_c] = if p.rows_slide { [tap, [0; 3]] } else { [[0; 3], tap] };
         let line = |side: &Side, tap: [usize; 3], width: usize| match side.strides.filter(|_| side.in_place) {
@@ -603,10 +628,11 @@ impl Parts {
         let [images, depths, heights] = counts;
         let all = (0..images).flat_map(|i| (0..depths).flat_map(move |d| (0..heights).map(move |h| [i, d, h])));
         let distances = [0, 1, 2].map(distances);
-        for (words, index) in pairs.as_chunks_mut::<2>().0.iter_mut().zip(all).take(count) {
+        let pairs = &mut words.as_chunks_mut::<2>().0[..count];
+        for (words, index) in pairs.iter_mut().zip(all) {
             let behind = |s: usize| index[0] * distances[0][s] + index[1] * distances[1][s] + index[2] * distances[2][s];
             *words = [from[0] + behind(1), from[1] + behind(0)];
         }
-        Parts { count, steps, step, line: column_step }
+        Parts { pairs, steps, step, line: column_step }
     }
 }

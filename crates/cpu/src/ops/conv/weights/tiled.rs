@@ -26,6 +26,7 @@ use crate::kernels::tile::layout::{panel_columns, panel_tag, together};
 use crate::kernels::tile::{Line, List, MOST_ROWS, Product, Spec, Start, Stride, Tail, Tile, tallest};
 use crate::kernels::transpose::Squares;
 use crate::ops::conv::dense;
+use crate::ops::conv::window::sizes_of;
 use crate::ops::support;
 use crate::row::{RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
@@ -36,8 +37,9 @@ use std::sync::Arc;
 
 /// Steps of a box times columns of a panel: a panel stays in a near cache, and sums stay in registers for long.
 const BOX_STEPS_BY_COLUMNS: usize = 512 * MAX_PANEL_COLUMNS;
-/// The same for merged taps: neighbouring boxes share pixels of the operand, which are copied for both.
-const MERGED_STEPS_BY_COLUMNS: usize = 1024 * MAX_PANEL_COLUMNS;
+/// The same for merged taps, of which neighbouring boxes share pixels of the operand, which are copied for both; and for AMX, which reads panels from L2, and
+/// moves all sums through memory for every box.
+const LONG_STEPS_BY_COLUMNS: usize = 1024 * MAX_PANEL_COLUMNS;
 /// Boxes that remain if steps are raised for few columns.
 const MIN_BOXES: usize = 4;
 /// Steps of a part of the reduction below which images are put side by side, and steps that the parts have then.
@@ -69,6 +71,8 @@ const MAX_SCATTERED_ELEMENTS: i64 = 1 << 10;
 const LIST_WORDS: usize = 512;
 /// Multiply-adds that are begun before the first is done.
 const LATENCY: usize = 4;
+/// Vectors of multiply-adds in the time that it takes to store a number of a gradient beside those of other lines.
+const VECTORS_PER_STORED: usize = 16;
 /// Elements of a cache line.
 const CACHE_LINE_ELEMENTS: usize = 16;
 /// Channels of rows that are transposed together for AMX.
@@ -211,7 +215,7 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     support::dense(&problem)?;
     let setup = Setup::of(&problem.op)?;
     epilogue::check(&problem.attr, setup.weights)?;
-    let (task, tensors) = (Task::of(&setup), [setup.x.1, setup.y.1]);
+    let (task, tensors) = (Task::of(&setup, isa), [setup.x.1, setup.y.1]);
     check(&task, tensors, isa)?;
     if isa.amx {
         check_amx(&task, tensors, isa)?;
@@ -421,8 +425,8 @@ impl Task {
     }
 
     /// Steps of a box for panels of `panel` columns: more for few columns, if the rows stay in L2 and boxes remain.
-    fn steps(&self, panel: usize, joined: usize, together: usize, budget: Budget) -> usize {
-        let most = if self.is_merged() { MERGED_STEPS_BY_COLUMNS } else { BOX_STEPS_BY_COLUMNS };
+    fn steps(&self, (panel, on_amx): (usize, bool), joined: usize, together: usize, budget: Budget) -> usize {
+        let most = if self.is_merged() || on_amx { LONG_STEPS_BY_COLUMNS } else { BOX_STEPS_BY_COLUMNS };
         let row = self.channels[usize::from(self.x_columns)] * joined * size_of::<f32>();
         let all = self.window.iter().fold(self.images, |n, dim| n.saturating_mul(dim.places));
         (most / panel).min(budget.rows / row.max(1)).min(all / (together * MIN_BOXES)).max(most / MAX_PANEL_COLUMNS)
@@ -441,18 +445,8 @@ impl Task {
     }
 
     /// The task of a convolution or deconvolution.
-    pub(crate) fn of(setup: &Setup<'_>) -> Task {
-        let s = setup.sizes;
-        let n = setup.x.1.dims().len();
-        let size = |t: &Tensor, i: usize| (i + n).checked_sub(3).filter(|d| *d >= 2).map_or(1, |d| t.dims()[d].max(0) as usize);
-        let window = std::array::from_fn(|i| Dim {
-            size: size(setup.x.1, i),
-            places: size(setup.y.1, i),
-            taps: s.k[i] as usize,
-            dilation: s.d[i] as usize,
-            stride: s.s[i] as usize,
-            pad: s.pl[i],
-        });
+    fn of(setup: &Setup<'_>, isa: Isa) -> Task {
+        let (s, n, window) = (setup.sizes, setup.x.1.dims().len(), window(setup));
         let roles = |t: &Tensor| Roles {
             image: Some(0),
             pixel: std::array::from_fn(|i| (i + n).checked_sub(3).filter(|d| *d >= 2)),
@@ -468,7 +462,8 @@ impl Task {
         let [over, turned] = [[columns, rows], [rows, columns]].map(|[columns, rows]| columns.div_ceil(CACHE_LINE_ELEMENTS) * rows);
         let merges = setup.x_first && is_merged(&window[2], s.g as usize, columns);
         let few = window.iter().fold(columns * rows, |n, dim| n.saturating_mul(dim.taps)) < MAX_SCATTERED_ELEMENTS as usize;
-        let turned = idle || merges && few && turned < over.max(LATENCY);
+        let turned =
+            idle || merges && few && turned < over.max(LATENCY) || is_sooner_turned([rows, columns], (&window, s.mb as usize), isa);
         let (column_dim, row_dim) = if turned { (first + 1, first) } else { (first, first + 1) };
         Task {
             groups: s.g as usize,
@@ -483,6 +478,30 @@ impl Task {
             grouped: setup.weights.dims().len() > n,
         }
     }
+}
+
+/// The window over `X` of a convolution or deconvolution.
+pub(crate) fn window(setup: &Setup<'_>) -> [Dim; 3] {
+    let (s, [x, y]) = (setup.sizes, [setup.x.1, setup.y.1].map(|t| sizes_of(t).map(|n| n.max(0) as usize)));
+    std::array::from_fn(|i| Dim {
+        size: x[i],
+        places: y[i],
+        taps: s.k[i] as usize,
+        dilation: s.d[i] as usize,
+        stride: s.s[i] as usize,
+        pad: s.pl[i],
+    })
+}
+
+/// Whether rows and columns of windows of one pixel are exchanged, though the gradient is then stored number by number: if that leaves fewer vectors to
+/// multiply, or on AMX, which transposes rows, fewer rows.
+fn is_sooner_turned([rows, columns]: [usize; 2], (window, images): (&[Dim; 3], usize), isa: Isa) -> bool {
+    let depth = window.iter().fold(images, |n, dim| n.saturating_mul(dim.places));
+    let work = |rows: usize, columns: usize| if isa.amx { rows } else { rows.saturating_mul(columns.div_ceil(CACHE_LINE_ELEMENTS)) };
+    let (here, turned) = (work(rows, columns), work(columns, rows));
+    let saved = here.saturating_sub(turned).saturating_mul(depth);
+    let enough = rows.min(columns) >= CACHE_LINE_ELEMENTS && here > turned + turned / 4;
+    window.iter().all(|dim| dim.taps == 1) && enough && saved > rows.saturating_mul(columns).saturating_mul(VECTORS_PER_STORED)
 }
 
 /// Whether taps of a window row over so many channels are merged, where these are rows.
@@ -523,7 +542,7 @@ impl Gradient {
         } else {
             JOINT_PART_STEPS.div_ceil(across).min(task.images.div_ceil(together)).max(1)
         } * together;
-        let (groups, steps) = (task.images.div_ceil(joint_images), task.steps(wide, joined, together, Budget::of(target)));
+        let (groups, steps) = (task.images.div_ceil(joint_images), task.steps((wide, on_amx), joined, together, Budget::of(target)));
         // Boxes grow from the innermost dimension; an outer one grows only if all inner ones are whole.
         let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * together / joint_images).max(1));
         for (i, n) in [groups, window[0].places, window[1].places, window[2].places].into_iter().enumerate().rev() {
@@ -769,6 +788,11 @@ impl Gradient {
         self.rows.grid.joint_taps()
     }
 
+    /// Elements of the sums of a tap and panel of a block.
+    pub(crate) fn region(&self) -> usize {
+        self.rows.each * self.rows_per_channel() * self.panel
+    }
+
     /// Boxes of all slices together.
     pub(crate) fn all_boxes(&self) -> usize {
         self.boxes.iter().product()
@@ -816,7 +840,10 @@ impl Gradient {
         (self.columns.each, self.columns.blocks) = cut(columns, most_columns, self.panel);
         let region = self.rows.each.checked_mul(self.rows_per_channel())?.checked_mul(self.panel)?;
         let panels = self.columns.each.div_ceil(self.panel);
-        self.sums = if self.is_single() { region } else { region.checked_mul(taps)?.checked_mul(panels)? }.next_multiple_of(16);
+        // Sums of a single box are stored tap by tap.
+        let stored = (self.budget.hot / size_of::<f32>() / region.max(1)).clamp(1, self.panels_at_once);
+        self.sums = if self.is_single() { region.checked_mul(stored)? } else { region.checked_mul(taps)?.checked_mul(panels)? };
+        self.sums = self.sums.next_multiple_of(16);
         let parts = self.each[0].checked_mul(self.each[1])?.checked_mul(self.each[2])?;
         self.pairs = parts.checked_mul(2)?;
         let list = if self.on_amx {

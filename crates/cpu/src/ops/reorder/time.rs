@@ -1,0 +1,143 @@
+//! Predicted times, by which rows are chosen: nanoseconds of what a row counts in its plan (calls, squares, vectors, runs). They were fitted to the
+//! times of random reorders whose data stays in the caches, on Zen 3 without AVX-512 and on a Xeon with it; half of these are predicted within
+//! a fifth. Where data comes from memory all rows wait for the same bytes, except for what non-temporal stores do not read.
+
+use crate::CpuTarget;
+use crate::kernels::pointwise::{Copies, Counts, LookedUp, Pipeline, Program, Squared, Tables, Taken, Zeros};
+use oxidnn_jit::Isa;
+use oxidnn_runtime::{Choose, Plan, Skip};
+use oxidnn_spec::Problem;
+use oxidnn_spec::op::Reorder;
+
+/// Nanoseconds of each of some counts, without and with AVX-512.
+pub(super) type Times<const N: usize> = [[f64; N]; 2];
+/// The same for chunks, runs and positions of a traversal, by where they are contiguous; the first number is that of an execution.
+type Traversal = Times<10>;
+
+/// Zeroed chunks and runs, and bytes that are cleared as a whole.
+const ZEROS: Times<3> = [[40.0, 1.2, 0.014], [30.0, 1.0, 0.02]];
+const COPIES: Traversal = [[180.0, 18.0, 0.96, 0.0, 77.0, 3.3, 0.56, 61.0, 4.4, 0.58]; 2];
+const SQUARED: Traversal =
+    [[145.0, 18.0, 0.96, 0.0, 97.0, 0.2, 0.13, 75.0, 3.0, 0.1], [91.0, 18.0, 0.96, 0.0, 120.0, 0.26, 0.15, 60.0, 3.8, 2.0]];
+const PIPELINE: Traversal = [[186.0, 54.0, 4.7, 0.24, 150.0, 0.0, 1.46, 127.0, 4.4, 0.96]; 2];
+/// Programs whose operands are in place, copied for them (times their number), and in chunks.
+const PROGRAM: [Traversal; 3] = [
+    [[226.0, 4.5, 1.57, 0.069, 4.5, 1.57, 0.069, 4.5, 1.57, 0.069], [186.0, 3.5, 0.97, 0.086, 3.5, 0.97, 0.086, 3.5, 0.97, 0.086]],
+    [[226.0, 129.0, 3.5, 0.19, 129.0, 3.5, 0.19, 115.0, 5.0, 0.83], [186.0, 169.0, 1.0, 0.09, 163.0, 1.6, 0.13, 170.0, 0.4, 0.73]],
+    [[226.0, 90.0, 6.0, 2.5, 76.0, 0.0, 2.3, 99.0, 0.0, 3.4], [186.0, 218.0, 0.0, 0.0, 402.0, 0.8, 0.0, 258.0, 0.0, 0.0]],
+];
+/// An execution, rows, single elements, converted ones, and runs.
+const TABLES: Times<5> = [[171.0, 5.9, 0.67, 1.0, 3.0]; 2];
+/// An execution, calls, and vectors.
+const LOOKED_UP: Times<3> = [[125.0, 20.0, 1.1], [83.0, 16.0, 1.33]];
+/// An element of sums that are folded behind the elements, and of those that are added in words.
+const SUMS: [f64; 2] = [9.0, 0.3];
+/// Bytes a nanosecond that a core reads from memory.
+const BANDWIDTH: f64 = 10.0;
+
+/// The time of some counts.
+pub(super) fn total<const N: usize>(times: &Times<N>, isa: Option<Isa>, counts: [f64; N]) -> f64 {
+    times[usize::from(isa.is_some_and(|isa| isa.avx512))].iter().zip(counts).map(|(time, count)| time * count).sum()
+}
+
+/// The time of a traversal, and of zeroing the padded area.
+fn traversed(times: &Traversal, isa: Option<Isa>, (counts, (zeros, cleared)): (Counts, Zeros)) -> f64 {
+    let mut all = [1.0; 10];
+    all[1..].iter_mut().zip(counts.as_flattened()).for_each(|(to, count)| *to = *count);
+    let of = |i: usize| zeros.iter().map(|class| class[i]).sum::<f64>();
+    total(times, isa, all) + total(&ZEROS, isa, [of(0), of(1), cleared as f64])
+}
+
+/// A kernel whose time is predicted: nanoseconds, unless only an execution knows sizes.
+pub(super) trait Timed {
+    fn time(&self, isa: Option<Isa>) -> Option<f64>;
+
+    /// Whether results of words are stored non-temporally.
+    fn streams(&self) -> bool {
+        false
+    }
+}
+
+impl Timed for Copies {
+    fn time(&self, isa: Option<Isa>) -> Option<f64> {
+        Some(traversed(&COPIES, isa, self.counts()?))
+    }
+}
+
+impl Timed for Squared {
+    fn time(&self, isa: Option<Isa>) -> Option<f64> {
+        Some(traversed(&SQUARED, isa, self.counts()?))
+    }
+}
+
+impl Timed for Pipeline {
+    fn time(&self, isa: Option<Isa>) -> Option<f64> {
+        Some(traversed(&PIPELINE, isa, self.counts()?))
+    }
+}
+
+impl Timed for Program {
+    fn time(&self, isa: Option<Isa>) -> Option<f64> {
+        let (taken, (mut counts, zeros)) = self.counts()?;
+        let (which, times) = match taken {
+            Taken::InPlace => (0, 1),
+            Taken::Brought(operands) => (1, operands),
+            Taken::InChunks => (2, 1),
+        };
+        counts.as_flattened_mut().iter_mut().for_each(|count| *count *= times as f64);
+        Some(traversed(&PROGRAM[which], isa, (counts, zeros)))
+    }
+
+    fn streams(&self) -> bool {
+        Program::streams(self)
+    }
+}
+
+impl Timed for Tables {
+    fn time(&self, isa: Option<Isa>) -> Option<f64> {
+        let ([rows, single, runs, converted], zeros) = self.counts()?;
+        let zeros = traversed(&[[0.0; 10]; 2], isa, (Counts::default(), zeros));
+        Some(total(&TABLES, isa, [1.0, rows, single, converted, runs]) + zeros)
+    }
+}
+
+impl Timed for LookedUp {
+    fn time(&self, isa: Option<Isa>) -> Option<f64> {
+        let ([calls, vectors], zeros) = self.counts()?;
+        Some(total(&LOOKED_UP, isa, [1.0, calls, vectors]) + traversed(&[[0.0; 10]; 2], isa, (Counts::default(), zeros)))
+    }
+}
+
+/// The time of sums behind the elements of a destination.
+pub(super) fn of_sums(op: &Reorder, folded: bool) -> f64 {
+    op.dst.bytes() as f64 * SUMS[usize::from(!folded)]
+}
+
+/// The time that a kernel needs for a result that is read from memory before it is written.
+pub(super) fn of_memory(op: &Reorder, target: &CpuTarget, streams: bool) -> f64 {
+    let far = !streams && !target.caches.keep(op.src.bytes().saturating_add(op.dst.bytes()));
+    if far { op.dst.bytes() as f64 / BANDWIDTH } else { 0.0 }
+}
+
+/// The seconds that a plan is predicted to take.
+pub(super) fn seconds(plan: &dyn Plan) -> Option<f64> {
+    plan.decision().seconds
+}
+
+/// The plan of the row that is predicted to be fastest.
+pub(super) fn fastest(rows: &[Choose<CpuTarget>], problem: &Problem, target: &CpuTarget) -> Option<Box<dyn Plan>> {
+    let plans = rows.iter().filter_map(|row| row(problem, target).ok());
+    plans.min_by(|a, b| seconds(&**a).unwrap_or(f64::INFINITY).total_cmp(&seconds(&**b).unwrap_or(f64::INFINITY)))
+}
+
+/// The plan of the first of some rows, unless one of the others is predicted to be faster.
+///
+/// # Errors
+/// Problems that the row does not take, and those that another row is predicted to do in less time.
+pub(super) fn first(rows: &[Choose<CpuTarget>], problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let [row, others @ ..] = rows else { return Err(Skip::Op("without rows")) };
+    let plan = row(problem, target)?;
+    let Some(own) = seconds(&*plan) else { return Ok(plan) };
+    let is_faster = |row: &Choose<CpuTarget>| row(problem, target).ok().and_then(|other| seconds(&*other)).is_some_and(|time| time < own);
+    if others.iter().any(is_faster) { Err(Skip::Shape("a reorder that another row is predicted to do in less time")) } else { Ok(plan) }
+}
