@@ -410,8 +410,9 @@ impl Panel<'_> {
         for l in 0..count {
             let line = l * self.line;
             if self.prefetches() {
+                let near = if self.w.width == Width::W256 { Prefetch::L1 } else { Prefetch::L2 };
                 for byte in (0..self.bytes(self.vectors)).step_by(64) {
-                    f.prefetch(Prefetch::L2, at.b.at(self.bytes(line) + byte + PREFETCH_DISTANCE_BYTES));
+                    f.prefetch(near, at.b.at(self.bytes(line) + byte + PREFETCH_DISTANCE_BYTES));
                 }
             }
             let x: Vec<Val> = (0..self.vectors).map(|v| self.load(f, at.b.at(self.bytes(line + v)))).collect();

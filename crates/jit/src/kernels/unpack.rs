@@ -401,7 +401,7 @@ impl Unpack {
 /// A kernel that decodes rows of weights to lines of a panel. This is its key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct UnpackRows {
-    /// The type, of 8 or 4 bits.
+    /// The type: of 8 or 4 bits, or f16.
     pub stored: Stored,
     /// Two rows to a line of bf16 pairs, as [`Unpack::pairs`]; else a row to a line of f32.
     pub pairs: bool,
@@ -456,7 +456,7 @@ impl Key for UnpackRows {
                     let at = from.at((v * width.lanes() * self.stored.bits() / 8) as i32);
                     let x = match (&nibbles, self.stored.elem()) {
                         (Some(nibbles), _) => nibbles.load(f, at),
-                        (None, elem) => f.load_as(elem.unwrap_or(Elem::F32), at, None),
+                        (None, elem) => f.load_as(elem.unwrap_or(Elem::F16), at, None),
                     };
                     let (Some(zero), Some(scale)) = (zeros.get(v), scales.get(v)) else { return x };
                     let x = f.binary(Binary::SubF32, x, *zero);

@@ -1,4 +1,5 @@
-//! Panels of plain weights of 8 or 4 bits: rows or columns in the caller's memory, unpacked block by block to L2.
+//! Panels of plain weights of 8 or 4 bits, or of f16: rows or columns in the caller's memory, unpacked block by block to L2. Panels of f16
+//! are rows, too.
 //!
 //! A block of [`K_BLOCK`] by a panel's columns is decoded, scaled if weights are quantised by groups of K, and becomes lines of a panel: in
 //! f32, or in bf16 pairs, which represent all 8-bit integers and to which scaled values are rounded. Generated code does that to rows;
@@ -66,7 +67,7 @@ struct From<'f> {
 
 /// Buffers in L1.
 struct Buffers {
-    raw: [u8; BLOCK_ELEMENTS],
+    raw: [u8; 2 * BLOCK_ELEMENTS],
     numbers: [f32; BLOCK_ELEMENTS],
     pairs: [f32; BLOCK_ELEMENTS / 2],
 }
@@ -76,7 +77,7 @@ impl Plain {
     pub(super) fn takes(weights: &Weights, group: Option<usize>) -> bool {
         let bytes = |elements: usize| (elements * weights.stored.bits()).is_multiple_of(8);
         match weights.lie {
-            Lie::Panels { .. } => false,
+            Lie::Panels { .. } => weights.stored == Stored::F16,
             Lie::Rows { .. } => bytes(weights.n),
             Lie::Columns { .. } => bytes(weights.k) && group.is_none_or(bytes),
         }
@@ -93,7 +94,7 @@ impl Plain {
     pub(super) fn build(self, isa: Isa, scaled: bool) -> Result<PlainPacker, Error> {
         let line = (self.width / isa.width().lanes()) as u8;
         let spec = UnpackRows { stored: self.weights.stored, pairs: self.pairs, line, scaled };
-        let rows = matches!(self.weights.lie, Lie::Rows { .. }).then(|| RowUnpacker::get(isa, spec)).transpose()?;
+        let rows = (!matches!(self.weights.lie, Lie::Columns { .. })).then(|| RowUnpacker::get(isa, spec)).transpose()?;
         Ok(PlainPacker { plain: self, rows })
     }
 }
@@ -104,7 +105,7 @@ impl PlainPacker {
         let (Packed { at: start, depth, columns }, Plain { weights, width, group, .. }) = (panels, self.plain);
         let form = self.plain.form();
         let each = form.panel(depth.len()) / 4;
-        let mut buffers = Buffers { raw: [0; BLOCK_ELEMENTS], numbers: [0.0; BLOCK_ELEMENTS], pairs: [0.0; BLOCK_ELEMENTS / 2] };
+        let mut buffers = Buffers { raw: [0; 2 * BLOCK_ELEMENTS], numbers: [0.0; BLOCK_ELEMENTS], pairs: [0.0; BLOCK_ELEMENTS / 2] };
         for (first, to) in columns.clone().step_by(width).zip(to.chunks_exact_mut(each.max(1))) {
             let columns = first..columns.end.min(first + width);
             let mut at = depth.start;
@@ -121,7 +122,12 @@ impl PlainPacker {
                 let block = Block { depth: at..end, columns: columns.clone(), factors: &factor, scaled };
                 match (weights.lie, &self.rows) {
                     (Lie::Columns { distance }, _) => self.plain.columns(&From { simd, b, start, distance }, block, &mut buffers, lines),
-                    (Lie::Rows { distance } | Lie::Panels { distance, .. }, Some(code)) => {
+                    (Lie::Rows { distance }, Some(code)) => {
+                        self.plain.rows(&From { simd, b, start, distance }, code, block, &mut buffers.numbers, lines);
+                    }
+                    (Lie::Panels { distance: panel, .. }, Some(code)) => {
+                        let distance = width * weights.stored.bits() / 8;
+                        let start = start + first / width * panel - first / width * distance;
                         self.plain.rows(&From { simd, b, start, distance }, code, block, &mut buffers.numbers, lines);
                     }
                     (_, None) => panic!("rows without a kernel"),
@@ -239,7 +245,8 @@ impl Body for Decode<'_> {
             Stored::F8E4m3 => convert::load::<{ DataType::F8E4m3 as usize }>(raw, to),
             Stored::F4E2m1 => convert::load::<{ DataType::F4E2m1 as usize }>(raw, to),
             Stored::F4E3m0 => convert::load::<{ DataType::F4E3m0 as usize }>(raw, to),
-            Stored::F32 | Stored::Bf16 | Stored::F16 => unreachable!("weights of more than 8 bits are not unpacked"),
+            Stored::F16 => convert::load::<{ DataType::F16 as usize }>(raw, to),
+            Stored::F32 | Stored::Bf16 => unreachable!("weights that are not unpacked"),
         }
         let Some([zeros, scales]) = scaled else { return };
         for (run, (zero, scale)) in to.as_chunks_mut::<K_BLOCK>().0.iter_mut().zip(zeros.iter().zip(scales)) {

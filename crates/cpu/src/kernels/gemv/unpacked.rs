@@ -1,4 +1,4 @@
-//! Products with weights of 8 or 4 bits, plain or in panels. The [nest](crate::kernels::nest) packs its panels by unpacking them, K block
+//! Products with weights of 8 or 4 bits, or of f16, plain or in panels. The [nest](crate::kernels::nest) packs its panels by unpacking them, K block
 //! by K block; they stay in L2 while all rows of a block use them. On AMX, all weights are unpacked first.
 //!
 //! Without groups, elements become bf16, exactly, if the source is exact in bf16, and the epilogue applies scales; with groups they become f32 and
@@ -19,7 +19,7 @@ use crate::kernels::scratch::{Part, Scratch, booked};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::{self, MOST_ROWS, Stride, Tail, max_vectors};
 use oxidnn_jit::ir::Elem;
-use oxidnn_jit::kernels::unpack::Unpack;
+use oxidnn_jit::kernels::unpack::{Stored, Unpack};
 use oxidnn_runtime::{Buf, Executor, Skip};
 use oxidnn_spec::{DataType, Error};
 use std::sync::Arc;
@@ -114,8 +114,8 @@ impl Unpacked {
     pub fn new(request: Request, natural: Option<usize>, tail: Option<Tail>, target: &CpuTarget) -> Result<Unpacked, Skip> {
         let request = if request.isa.amx { request.subtracting() } else { request };
         let Request { isa, weights, grouped, rows, .. } = request;
-        if weights.stored.bits() > 8 {
-            return Err(Skip::DataType("weights that are not of 8 or 4 bits".into()));
+        if weights.stored.bits() > 8 && weights.stored != Stored::F16 {
+            return Err(Skip::DataType("weights that are neither of 8 or 4 bits nor f16".into()));
         }
         if weights.k == 0 || weights.n == 0 || rows == 0 {
             return Err(Skip::Shape("nothing to multiply"));
@@ -125,7 +125,7 @@ impl Unpacked {
         let pairs = request.bf16 && isa.bf16 && grouped.is_none_or(|g| rounds && g.size.is_multiple_of(2));
         let group = grouped.map(|g| g.size);
         let (from, width, depth) = match weights.lie {
-            Lie::Panels { columns, distance } => {
+            Lie::Panels { columns, distance } if weights.stored != Stored::F16 => {
                 if columns / isa.width().lanes() > max_vectors(isa) {
                     return Err(Skip::Layout("of weights: panels that tiles do not have".into()));
                 }
@@ -136,7 +136,10 @@ impl Unpacked {
                 (From::Panels { columns, distance }, columns, weights.k.next_multiple_of(in_word))
             }
             _ if Plain::takes(&weights, group) && grouped.is_none_or(|g| weights.k.is_multiple_of(g.size)) => {
-                let width = panel_columns(isa, weights.n);
+                let width = if let Lie::Panels { columns, .. } = weights.lie { columns } else { panel_columns(isa, weights.n) };
+                if width / isa.width().lanes() > max_vectors(isa) {
+                    return Err(Skip::Layout("of weights: panels that tiles do not have".into()));
+                }
                 (From::Plain(Plain { weights, width, pairs, group: group.unwrap_or(usize::MAX) }), width, weights.k)
             }
             _ => return Err(Skip::Layout("of weights: rows, columns or groups that begin within a byte".into())),

@@ -102,7 +102,7 @@ fn plan_on<K: Generated>(problem: &Problem, target: &CpuTarget, isa: Isa, make: 
         weights::resolve(&mut problem)?;
     }
     if let Op::InnerProduct(op) = &mut problem.op {
-        resolve_weights(op, isa, product.together())?;
+        resolve_weights(op, (isa, target), product.together())?;
         resolve(op, target)?;
     }
     problem.resolve();
@@ -200,7 +200,7 @@ fn row_sums(executor: &dyn Executor, dst: &View<'_>, bias: &View<'_>) {
 /// Resolves open layouts of weights to panels, if the columns are one dimension. If channels do not fill whole steps, panels would have
 /// gaps between pixels: such weights are contiguous along K and packed at execution. Panels for signed bytes have their column sums behind
 /// them.
-pub(super) fn resolve_weights(op: &mut InnerProduct, isa: Isa, together: usize) -> Result<(), Skip> {
+pub(super) fn resolve_weights(op: &mut InnerProduct, (isa, target): (Isa, &CpuTarget), together: usize) -> Result<(), Skip> {
     let n = op.weights.dims().len();
     let dims = *op.weights.dims();
     let panels = |depth: &[usize], column: usize| {
@@ -210,7 +210,7 @@ pub(super) fn resolve_weights(op: &mut InnerProduct, isa: Isa, together: usize) 
     let tag = match op.prop {
         Prop::BackwardData if n > 2 => return Ok(()),
         Prop::BackwardData => panels(&[0], 1),
-        _ if stay_plain(op) => plain_tag(op).into(),
+        _ if stay_plain(op, target) => plain_tag(op).into(),
         _ => {
             let (depth, is_any) = (depth(op, together), op.weights.layout.is_any());
             if depth[..depth.len() - 1].iter().any(|d| dims[*d] != 1) && dims[depth[depth.len() - 1]] % together as i64 != 0 {

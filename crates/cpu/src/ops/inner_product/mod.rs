@@ -89,7 +89,7 @@ fn few_rows(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let mut problem = problem.clone();
     if let Op::InnerProduct(op) = &mut problem.op {
-        jit::resolve_weights(op, isa, together(op.weights.dtype).unwrap_or(1))?;
+        jit::resolve_weights(op, (isa, target), together(op.weights.dtype).unwrap_or(1))?;
         packed::resolve(op, target)?;
     }
     problem.resolve();

@@ -74,9 +74,10 @@ pub(super) fn channels_first(t: &Tensor) -> bool {
 }
 
 /// Whether weights of open layout stay plain, because the result has so few channels.
-pub(super) fn stay_plain(op: &InnerProduct) -> bool {
+pub(super) fn stay_plain(op: &InnerProduct, target: &CpuTarget) -> bool {
     let dims = op.weights.dims();
-    few::stay_plain(&op.weights, dims[0], dims[1..].iter().fold(1, |all, n| all.saturating_mul(n.max(&0).unsigned_abs() as usize)))
+    let depth = dims[1..].iter().fold(1, |all: usize, n| all.saturating_mul((*n).max(0) as usize));
+    few::stay_plain(&op.weights, dims[0], depth, target)
 }
 
 /// The layout of weights that are not in panels, in the order of the source.
@@ -106,7 +107,7 @@ pub(super) fn resolve(op: &mut InnerProduct, target: &CpuTarget) -> Result<(), S
     let tag = match op.prop {
         Prop::BackwardData if spatial => plain_tag(op).to_string(),
         Prop::BackwardData => panels(&op.weights, &[0], 1),
-        _ if stay_plain(op) => plain_tag(op).to_string(),
+        _ if stay_plain(op, target) => plain_tag(op).to_string(),
         _ => panels(&op.weights, &depth(op, 1), 0),
     };
     support::resolve(&mut op.weights, &tag)?;

@@ -1,5 +1,5 @@
 //! `gemv:jit`: products of up to 8 rows, which stream the weights once and decode them in registers; and `unpacked:jit` and `unpacked:amx`:
-//! products of more rows with weights of 8 or 4 bits, which the loop nest unpacks part by part.
+//! products of more rows with weights of 8 or 4 bits, or of f16, which the loop nest unpacks part by part.
 
 use super::place;
 use super::tiled::{self, Matrix, product};
@@ -173,7 +173,10 @@ pub(in crate::ops) fn prefers_tiles(rows: usize, weights: &Tensor, (depth, colum
     rows >= if far { enough.max(MIN_TILE_ROWS_IN_MEMORY) } else { enough }
 }
 
-/// Takes dense products with weights of 8 or 4 bits and a floating-point source.
+/// Rows from which on converting f16 weights once pays: in panels or rows, and in columns, which are transposed, too. Measured on Zen 3.
+const MIN_F16_ROWS: [i64; 2] = [MAX_ROWS as i64 + 1, 24];
+
+/// Takes dense products with weights of 8 or 4 bits, or of f16 if they have more rows than gemv takes, and a floating-point source.
 pub(super) fn plan_compressed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     unpacked(problem, target, false)
 }
@@ -194,11 +197,22 @@ pub(super) fn plan_compressed_amx(problem: &Problem, target: &CpuTarget) -> Resu
 fn unpacked(problem: &Problem, target: &CpuTarget, on_amx: bool) -> Result<Box<dyn Plan>, Skip> {
     let (problem, request, target) = resolved(problem, target)?;
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
+    let words = Unpacked::word_type(&request);
+    if op.weights.dtype == DataType::F16 {
+        let n = op.dst.dims().len();
+        let by_column = op.weights.blocking().is_some_and(|b| b.is_plain() && b.strides[n - 1] != 1);
+        if op.dst.dims()[n - 2] < MIN_F16_ROWS[usize::from(by_column)] {
+            return Err(Skip::Shape("so few rows, for which tiles convert weights as they multiply them"));
+        }
+        // The source is copied element by element, except where it is contiguous.
+        if !op.src.blocking().is_some_and(|b| b.is_plain() && b.strides[n - 1] == 1) {
+            return Err(Skip::Layout("of the source: not contiguous along K".into()));
+        }
+    }
     // Plain weights are unpacked with tables of scales and zero points.
     let plain = op.weights.blocking().is_some_and(Blocking::is_plain);
     let grouped = request.grouped.map(|g| if plain { g.in_tables() } else { g });
     let request = Request { isa: if on_amx { request.isa } else { request.isa.without_amx() }, grouped, ..request };
-    let words = Unpacked::word_type(&request);
     let row = op.src.blocking().map(|b| b.strides[op.src.dims().len() - 2] as usize * words.bits() / 8);
     let tail = passes::left(tail(&problem, &request, target), &problem.attr)?;
     let product = Unpacked::new(request, row.filter(|_| is_natural(&problem, words)), tail, target)?;

@@ -33,7 +33,6 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("merged:jit", merged::plan),
     Impl::new("few_columns:jit", few_columns).for_some_shapes(),
     Impl::new("dots:jit", jit::plan_dots).for_some_shapes(),
-    Impl::new("widened:jit", widened).for_some_shapes(),
     Impl::new("small:jit", jit::plan_small).for_some_shapes(),
     Impl::new("few:jit", jit::plan_few).for_some_shapes(),
     Impl::new("gemv:jit", gemv::plan).for_some_shapes(),
@@ -54,11 +53,6 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 /// f32 products rounded to bf16 on AMX, if the `fpmath` mode allows it.
 fn rounded(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     rounded::plan(problem, target, &[jit::plan_amx])
-}
-
-/// f16 products on f32 copies.
-fn widened(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    rounded::widened(problem, target, &[jit::plan])
 }
 
 /// The rows that [`staged`] plans over copies of operands.
@@ -106,7 +100,7 @@ fn resolve_weights(op: &mut Matmul, attr: &Attr, target: &CpuTarget) -> Result<(
     }
     let n = weights.dims().len();
     let [depth, columns] = [n - 2, n - 1].map(|d| weights.dims()[d].max(0) as usize);
-    if few::stay_plain(weights, columns as i64, depth) {
+    if few::stay_plain(weights, columns as i64, depth, target) {
         let letter = |d: usize| char::from(b'a' + d as u8);
         return support::resolve(weights, &(0..n - 2).chain([n - 1, n - 2]).map(letter).collect::<String>());
     }
