@@ -1,7 +1,8 @@
 // Reductions along contiguous rows (softmax, layer normalisation) with the row in registers: one read of the input, all stages, one write.
 //
 // A row has THREADS threads (several rows per CTA if that is below 256), or CLUSTER CTAs of THREADS threads, which exchange values through distributed
-// shared memory. Grid-stride loop over rows.
+// shared memory. Grid-stride loop over rows. With STAGED a CTA has an SM for itself, and each thread prefetches its vectors of the CTA's next row into shared
+// memory (cp.async, no barriers).
 //
 // The generated header has `row`, which loads, reduces and writes the row of output o in vectors of VECTOR terms, and `reduced`, which combines a stage's values of
 // all threads of a row in an order that depends on the sizes and on the row's offset from a vector boundary; and `prepare`, which copies what all rows share to
@@ -12,6 +13,9 @@
 extern "C" __global__ void __launch_bounds__(THREADS * PER_BLOCK) rows_vector(const __grid_constant__ Args a) {
     begin();
     prepare(a);
+#if STAGED
+    fetch_row(a, (index)blockIdx.x, threadIdx.x);
+#endif
 #if CLUSTER > 1
     for (i64 o = blockIdx.x / CLUSTER; o < a.outputs; o += gridDim.x / CLUSTER) row(a, (index)o, true, blockIdx.x % CLUSTER * THREADS + threadIdx.x);
 #else

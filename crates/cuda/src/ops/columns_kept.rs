@@ -91,9 +91,11 @@ pub(crate) struct Body<'a> {
 }
 
 /// Bytes of shared memory for sums and coefficients: `room` and `numbers` of the kernel.
-fn fixed(threads: i64, [lanes, vector]: [i64; 2], numbers: i64) -> i64 {
+fn fixed(threads: i64, [lanes, vector]: [i64; 2], group: i64, numbers: i64) -> i64 {
     let row = |across: i64| if across < 32 && 32 % across == 0 { 32 } else { across };
-    let room = (threads / row(lanes)).max(2 * (threads / row(lanes * vector / 4)));
+    let span = lanes * vector / group.max(1);
+    let pieces = if span % 4 == 0 { span / 4 } else { span };
+    let room = (threads / row(lanes)).max(2 * (threads / row(pieces)));
     4 * lanes * vector * (room + numbers) + 1024
 }
 
@@ -123,7 +125,7 @@ impl Whole {
         let down = THREADS / lanes;
         let (threads, width) = (down * lanes, [lanes, base.vector]);
         let slot = threads * (base.vector * row + bits.fetched());
-        let stages = ((i64::from(facts.shared_memory) - fixed(threads, width, numbers)) / slot).min(MOST_STAGES);
+        let stages = ((i64::from(facts.shared_memory) - fixed(threads, width, group, numbers)) / slot).min(MOST_STAGES);
         let turns = ceil(rows, down * parts);
         let found = i64::from(facts.l2) / 100 * FOUND / (parts * images * across * slot);
         let shape = Shape { rows, lanes, down, parts, apart: down, span: rows, step: down * parts, ..base };
@@ -160,11 +162,20 @@ impl Whole {
         }
         if moments {
             emit.option("MOMENTS", 1);
-            self.shape.count(&mut emit);
         }
+        self.shape.count(&mut emit);
         emit.word("real* partial", Word::Scratch(partial));
         emit.word("u32* counters", Word::Scratch(counters));
-        for (name, value) in [("rows", rows), ("columns", columns), ("parts", parts), ("row_step", step), ("once", self.once)] {
+        let Sizes { images, group, .. } = self.sizes;
+        for (name, value) in [
+            ("rows", rows),
+            ("columns", columns),
+            ("parts", parts),
+            ("row_step", step),
+            ("once", self.once),
+            ("part_rows", parts * images),
+            ("stats", columns / group.max(1)),
+        ] {
             emit.number(name, value);
         }
         emit.define("RANK", layout.ndims());
@@ -174,12 +185,13 @@ impl Whole {
         for m in read {
             m.declare(&mut emit);
             let (name, piece) = (m.name, vector * m.dtype.bits() as i64 / 8);
-            let place = format!("{room} + threadIdx.x * {piece}");
+            let place = |thread: &str| format!("{room} + {thread} * {piece}");
+            let own = place("threadIdx.x");
             vectors += &format!("    Vector<{name}_number, VECTOR> {name};\n");
             fetches += &format!(
-                "        ::fetch<{piece}>(to + {place}, (const {name}_number::word*)a.{name}_rows + a.{name}_offset + r * a.{name}_step + c, policy);\n"
+                "        ::fetch<{piece}>(to + {own}, (const {name}_number::word*)a.{name}_rows + a.{name}_offset + r * a.{name}_step + c, policy);\n"
             );
-            loads += &format!("        {name}.load(from + {place}, 0);\n");
+            loads += &format!("        {name}.load(from + {}, 0);\n", place("thread"));
             room += self.threads * piece;
         }
         dst.declare(&mut emit);
@@ -197,14 +209,13 @@ impl Whole {
                 fetches += &format!(
                     "        ::fetch<4>(to + {room} + threadIdx.x * 4, (const u32*)a.bits + ((r * a.columns + c) >> 5), policy);\n"
                 );
-                loads +=
-                    &format!("        bits = *(const u32*)(from + {room} + threadIdx.x * 4) >> (threadIdx.x % LANES * VECTOR & 31);\n");
+                loads += &format!("        bits = *(const u32*)(from + {room} + thread * 4) >> (thread % LANES * VECTOR & 31);\n");
             }
         }
         let make = made(&dst, value, if self.beyond { "store_once" } else { "store" }, matches!(self.bits, Bits::Written(_)));
         emit.code(&format!(
             "struct Loaded {{\n{vectors}    static DEVICE void fetch(const Args& a, i64 r, i64 c, u8* to, u64 policy) {{\n{fetches}    }}\n    \
-             DEVICE void load(const u8* from) {{\n{loads}    }}\n}};\nstruct Terms {{\n{terms}}};\n\
+             DEVICE void load(const u8* from, int thread) {{\n{loads}    }}\n}};\nstruct Terms {{\n{terms}}};\n\
              DEVICE void settle(const Args& a, int image, i64 c, const real (&s)[2], bool is_first, real* to) {{\n    \
              const index p[] = {{(index)image, (index)c}};\n{settle}}}\nstruct Columns {{\n{members}    DEVICE void begin(const real* from) {{\n#pragma unroll\n        \
              for (int i = 0; i < VECTOR; ++i) {{\n{taken}        }}\n    }}\n{make}}};\n"

@@ -200,6 +200,8 @@ impl Rows {
         }
         let Rows { mut emit, stages, result, outputs, terms, chunk, ahead, .. } = self;
         emit.option("AHEAD", ahead);
+        let uses_stages = |s: &Stage| s.term.contains("s[") || s.close.contains("s[");
+        emit.option("TOGETHER", if stages.iter().skip(1).any(uses_stages) { 1 } else { stages.len().max(1) });
         emit.define("STAGES", stages.len().max(1));
         for (name, value) in [("width", width), ("outputs", outputs), ("terms", terms), ("chunk", chunk)] {
             emit.number(name, value);

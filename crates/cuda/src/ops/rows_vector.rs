@@ -17,11 +17,14 @@ const WORDS_OF_MANY: i64 = 24;
 /// Threads of a CTA in a cluster, and registers of a thread for the row: with two CTAs per SM, or one.
 const CLUSTERED: i64 = 512;
 const WORDS_OF_CLUSTERED: [i64; 2] = [24, 64];
+/// Threads of a CTA that has an SM for itself and prefetches the next row into shared memory, and registers of a thread for the row.
+const STAGING: i64 = 512;
+const WORDS_OF_STAGING: i64 = 64;
 /// Bytes of a row from which clusters pay off.
 const LARGE: i64 = 64 * 1024;
-/// Elements of tensors that all rows share in the shared memory of a CTA, at most, and CTAs per SM then.
+/// Elements of tensors that all rows share in the shared memory of a CTA, at most, and threads per SM then, which copy them once: as many as registers allow.
 const STAGED: i64 = 10 * 1024;
-const STAGED_BLOCKS: i64 = 8;
+const STAGED_THREADS: i64 = 1280;
 
 /// A tensor that varies along the rows.
 pub(crate) struct Input {
@@ -127,6 +130,8 @@ pub(crate) struct Shape {
     /// CTAs per row; CTAs, at most.
     cluster: i64,
     blocks: i64,
+    /// Bytes of shared memory into which a thread prefetches its vectors of the CTA's next row; 0: none.
+    staged: i64,
     /// The contiguous dimension.
     along: usize,
 }
@@ -167,9 +172,12 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     let adrift = whole.is_none().then(parts).flatten();
     let vector = whole.or(adrift).unwrap_or(1);
     let adrift = adrift.is_some();
-    let blocks = if adrift && shares { STAGED_BLOCKS * i64::from(facts.multiprocessors) } else { 1 << 20 };
+    let blocks = |threads: i64| match adrift && shares {
+        true => (STAGED_THREADS / threads.max(256)).max(1) * i64::from(facts.multiprocessors),
+        false => 1 << 20,
+    };
     let words: i64 = inputs.iter().filter(|i| i.kept).map(|i| i.words(vector)).sum();
-    let vectors = if adrift { (terms - 2).div_euclid(vector) + 2 } else { terms / vector };
+    let vectors = (terms / vector).max(1);
     let single = [32, 64, 128, 256, 512, 1024].into_iter().find_map(|threads| {
         let chunks = chunks(vectors, threads)?;
         let limit = if threads == 1024 {
@@ -179,15 +187,58 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
         } else {
             WORDS
         };
-        (chunks * words <= limit).then_some(Shape { vector, adrift, threads, chunks, cluster: 1, blocks, along: along.0 })
+        (chunks * words <= limit).then_some(Shape {
+            vector,
+            adrift,
+            threads,
+            chunks,
+            cluster: 1,
+            blocks: blocks(threads),
+            staged: 0,
+            along: along.0,
+        })
     });
+    let staging = || {
+        let chunks = chunks(vectors, STAGING)?;
+        let (bytes, most) = (chunks * words * 4 * STAGING, i64::from(facts.shared_memory) - 2048);
+        let fits = chunks * words <= WORDS_OF_STAGING
+            && bytes <= most
+            && vector * inputs.iter().map(Input::bytes).min()? == 16
+            && !(adrift && shares);
+        let blocks = i64::from(facts.multiprocessors);
+        (fits && outputs >= 2 * blocks).then_some(Shape {
+            vector,
+            adrift,
+            threads: STAGING,
+            chunks,
+            cluster: 1,
+            blocks,
+            staged: bytes,
+            along: along.0,
+        })
+    };
+    if facts.sm >= 80
+        && single.is_none_or(|s| s.threads > STAGING)
+        && let Some(shape) = staging()
+    {
+        return Some(shape);
+    }
     let few = outputs < i64::from(facts.multiprocessors) && vectors * words * 4 >= LARGE;
     if facts.sm < 90 || single.is_some() && !few {
         return single;
     }
     let clustered = |limit: i64, cluster: i64| {
         let chunks = chunks(vectors, cluster * CLUSTERED)?;
-        (chunks * words <= limit).then_some(Shape { vector, adrift, threads: CLUSTERED, chunks, cluster, blocks, along: along.0 })
+        (chunks * words <= limit).then_some(Shape {
+            vector,
+            adrift,
+            threads: CLUSTERED,
+            chunks,
+            cluster,
+            blocks: blocks(CLUSTERED),
+            staged: 0,
+            along: along.0,
+        })
     };
     let all = WORDS_OF_CLUSTERED.iter().flat_map(|&limit| [2, 4, 8].into_iter().filter_map(move |cluster| clustered(limit, cluster)));
     let busy = |s: &Shape| outputs * s.cluster >= i64::from(facts.multiprocessors);
@@ -212,7 +263,9 @@ pub(crate) struct Body<'a> {
 fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
     let Body { stages, outputs, terms, .. } = *body;
     let Shape { vector, threads, chunks, cluster, .. } = *shape;
-    for (name, value) in [("THREADS", threads), ("VECTOR", vector), ("CHUNKS", chunks), ("CLUSTER", cluster)] {
+    for (name, value) in
+        [("THREADS", threads), ("VECTOR", vector), ("CHUNKS", chunks), ("CLUSTER", cluster), ("STAGED", i64::from(shape.staged > 0))]
+    {
         emit.option(name, value);
     }
     emit.define("SURELY", surely(chunks));
@@ -283,45 +336,48 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     let Body { inputs, dst, stages, ready, each, result, outputs, .. } = *body;
     let Shape { vector, adrift, threads, cluster, along, .. } = *shape;
     declare(&mut emit, shape, body);
-    if adrift {
-        // The chunk of the last vector, at least.
-        emit.define("LAST", ((body.terms - 1) / vector / (threads * cluster)).min(surely(shape.chunks)));
-    }
     let shared = prepare(&mut emit, inputs, body.terms, shape);
-    let (part, bounds) = if adrift { ("_part", ", from, to") } else { ("", "") };
-    let (mut declared, mut loads) = (String::new(), String::new());
+    let (mut declared, mut loads, mut edges) = (String::new(), String::new(), String::new());
     for t in inputs.iter().filter(|t| t.kept) {
         let name = &t.name;
         let _ = writeln!(declared, "    Vector<{name}_type, VECTOR> {name}_kept[CHUNKS];");
-        // Vectors at the ends of a row include elements of its neighbours, but nothing behind the tensor.
-        let [until, end] = if adrift { ["_until".to_owned(), format!(", a.{name}_end")] } else { [const { String::new() }; 2] };
+        let _ = writeln!(loads, "            {name}_kept[c].load(a.{name}_data, {name}_at(a, {}));", t.position());
         if adrift {
-            emit.number(&format!("{name}_end"), t.layout.extent().unwrap_or(i64::MAX));
+            let _ = writeln!(declared, "    Vector<{name}_type, 1> {name}_edge;");
+            let _ = writeln!(edges, "            {name}_edge.load(a.{name}_data, {name}_at(a, {}));", t.position());
         }
-        let _ = writeln!(loads, "            {name}_kept[c].load{until}(a.{name}_data, {name}_at(a, {}){end});", t.position());
     }
-    // The position of a thread's vector of a chunk; with rows at any offset, which of its elements belong to the row.
-    let (term, is_term) = if adrift {
-        let text = format!(
-            " - before;\n        if (valid && r < a.terms) {{\n            row_term(a, 0, p);\n            p[{along}] += (index)r;\n            \
-             const int from = (int)max(-r, (i64)0), to = (int)min(a.terms - r, (i64)VECTOR);\n"
-        );
-        // Only the first and the last vector of a row have other elements.
-        (text, "                if (c == 0 && i < from || c >= LAST && i >= to) continue;\n")
+    // The position of a thread's vector of a chunk; with rows at any offset, whole vectors behind the `head` elements before the first vector boundary.
+    let term = if adrift {
+        format!(
+            " + head;\n        if (valid && r + VECTOR <= a.terms) {{\n            row_term(a, 0, p);\n            p[{along}] += (index)r;\n"
+        )
     } else {
-        (";\n        if (valid && (c < SURELY || r < a.terms)) {\n            row_term(a, (index)r, p);\n".to_owned(), "")
+        ";\n        if (valid && (c < SURELY || r < a.terms)) {\n            row_term(a, (index)r, p);\n".to_owned()
     };
     let each_chunk = |text: &str| {
         format!(
             "#pragma unroll\n    for (int c = 0; c < CHUNKS; ++c) {{\n        const i64 r = (i64)(c * (THREADS * CLUSTER) + lane) * VECTOR{term}{text}        }}\n    }}\n"
         )
     };
+    // The elements of a row before its first and behind its last whole vector, one per thread.
+    let each_edge = |text: &str| {
+        format!(
+            "    const int edge = lane < head ? lane : lane + bodies * VECTOR;\n    if (valid && lane < 2 * VECTOR && edge < (int)a.terms) {{\n            \
+             row_term(a, 0, p);\n            p[{along}] += edge;\n            const int i = 0;\n{text}    }}\n"
+        )
+    };
     let chunk = |text: &str, before: &str, body: &str, after: &str| {
         let [bound, lanes] = used(inputs, text, adrift);
-        each_chunk(&format!(
-            "            const index first = p[{along}];\n{bound}{before}#pragma unroll\n            for (int i = 0; i < VECTOR; ++i) {{\n{is_term}                \
+        let mut all = each_chunk(&format!(
+            "            const index first = p[{along}];\n{bound}{before}#pragma unroll\n            for (int i = 0; i < VECTOR; ++i) {{\n                \
              p[{along}] = first + i;\n{lanes}{body}            }}\n{after}"
-        ))
+        ));
+        if adrift {
+            let single = |text: &str| text.replace("_kept[c]", "_edge").replace("VECTOR", "1");
+            all += &format!("    {{\n{}    }}\n", each_edge(&format!("{}{}{lanes}{body}{after}", single(&bound), single(before))));
+        }
+        all
     };
     let mut body = String::new();
     for (k, stage) in stages.iter().enumerate() {
@@ -342,17 +398,18 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
             "                auto finish = [&](const Args&, const index*, real v) {{ out.words[i] = dst_type::encode(rounded(a, p, at + i, value(a, p, at + i, v))); }};\n{each}"
         );
         body += ready;
-        body += &chunk(each, before, &lane, &format!("            out.store{part}(a.dst_data, at{bounds});\n"));
+        body += &chunk(each, before, &lane, "            out.store(a.dst_data, at);\n");
     }
-    let load = each_chunk(&loads);
-    // Elements of the row's first vector that precede the row.
     let own = inputs.iter().filter(|t| t.kept).chain(dst).next().filter(|_| adrift);
     let before = own.map_or(String::new(), |t| {
         format!(
-            "    i64 before = 0;\n    if (valid) {{\n        row_term(a, 0, p);\n        before = {}_at(a, p) & (VECTOR - 1);\n    }}\n",
+            "    int head = 0;\n    if (valid) {{\n        row_term(a, 0, p);\n        head = (int)min(-{}_at(a, p) & (VECTOR - 1), a.terms);\n    }}\n    \
+             const int bodies = ((int)a.terms - head) / VECTOR;\n",
             t.name
         )
     });
+    let edges = if adrift { format!("    {{\n{}    }}\n", each_edge(&edges)) } else { String::new() };
+    let load = if shape.staged > 0 { staged_loads(&mut emit, inputs, shape, (&each_chunk, &before)) } else { each_chunk(&loads) };
     let result = if result.is_empty() {
         String::new()
     } else {
@@ -360,18 +417,40 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     };
     emit.code(&format!(
         "DEVICE void row(const Args& a, index o, bool valid, int lane) {{\n    index p[RANK + 2] = {{}};\n    real s[{}];\n    if (valid) output(a, o, p);\n\
-         {before}{declared}{load}{body}{result}{left}}}\n",
+         {before}{declared}{edges}{load}{body}{result}{left}}}\n",
         stages.len().max(1)
     ));
     let per_block = (256 / threads).max(1);
     let blocks = (outputs.max(1) as u64).div_ceil(per_block as u64).min((shape.blocks / cluster) as u64) as u32 * cluster as u32;
     let mut launch = emit.launch_blocks("rows_vector", [blocks, 1, 1]);
     launch.block = (threads * per_block) as u32;
-    (launch.cluster, launch.shared) = (cluster as u32, shared as u32);
+    (launch.cluster, launch.shared) = (cluster as u32, (shared + shape.staged) as u32);
     if vector > 1 {
         launch.aligned = inputs.iter().chain(dst).filter_map(|t| t.place).collect();
     }
     launch
+}
+
+/// Declares `fetch_row(a, o, lane)`, which copies a thread's vectors of row `o` to shared memory, and returns the statements that take the row from there and
+/// prefetch the next one.
+fn staged_loads(emit: &mut Emitter, inputs: &[Input], shape: &Shape, (each_chunk, before): (&dyn Fn(&str) -> String, &str)) -> String {
+    let (mut fetches, mut loads, mut room) = (String::new(), String::new(), 0);
+    for t in inputs.iter().filter(|t| t.kept) {
+        let (name, bytes) = (&t.name, shape.vector * t.bytes());
+        let place = format!("staged + {room} + (c * THREADS + lane) * {bytes}");
+        let at = format!("{name}_at(a, {})", t.position());
+        let from = format!("(const {name}_type::word*)a.{name}_data + {name}_first");
+        let _ = writeln!(fetches, "            const i64 {name}_first = {at};");
+        let _ = writeln!(fetches, "            fetch<{bytes}>({place}, {from});");
+        let _ = writeln!(loads, "            {name}_kept[c].load({place}, 0);");
+        room += shape.chunks * STAGING * bytes;
+    }
+    emit.code(&format!(
+        "#include \"fetch.cuh\"\nextern __shared__ __align__(16) u8 staged[];\nDEVICE void fetch_row(const Args& a, index o, int lane) {{\n    \
+         const bool valid = o < a.outputs;\n    index p[RANK + 2] = {{}};\n    if (valid) output(a, o, p);\n{before}{}    commit_fetches();\n}}\n",
+        each_chunk(&fetches)
+    ));
+    format!("    wait_fetches<0>();\n{}    fetch_row(a, o + gridDim.x, lane);\n", each_chunk(&loads))
 }
 
 /// `across(stage, x)`: combines the values of a cluster's CTAs in the order of ranks, through distributed shared memory.
