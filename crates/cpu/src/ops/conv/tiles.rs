@@ -42,6 +42,8 @@ const MAX_MERGED_CHANNELS: usize = 32;
 const MAX_UNMERGED_LINE: usize = 8;
 /// Channels of a group that are few for an AMX tile.
 const MAX_FEW_CHANNELS: i64 = 16;
+/// Bytes of a row of a tile below which vectors are faster for bytes in groups of few channels.
+const MIN_ROW_DEPTH: i64 = 24;
 /// Bytes of the reduction up to which vectors are faster than AMX where strides leave each result a part of the taps. Measured on Sapphire
 /// Rapids.
 const MAX_STRIDED_DEPTH: i64 = 64;
@@ -251,11 +253,14 @@ pub(super) fn check_rounded(problem: &Problem) -> Result<(), Skip> {
 }
 
 /// Whether vectors are faster than AMX for groups of few channels, measured on Sapphire Rapids. In bf16: the reduction is shorter than
-/// `MAX_FEW_CHANNELS`. In bytes: a group has fewer than twice as many source as result channels, of which vectors join several groups.
+/// `MAX_FEW_CHANNELS`. In bytes: a group has fewer than twice as many source as result channels, of which vectors join several groups; or
+/// little depth is read as one row of a tile.
 fn leaves_tiles_empty(s: &Setup<'_>, product: Product) -> bool {
     let (from, to) = if s.result_channel == 0 { (s.sizes.ic, s.sizes.oc) } else { (s.sizes.oc, s.sizes.ic) };
     let few = if product.is_whole() {
-        from < 2 * to && 2 * to <= MAX_FEW_CHANNELS
+        let merges = s.direction == Direction::Gather && s.sizes.d[2] == 1;
+        let row = if merges { from.saturating_mul(s.sizes.k[2]) } else { from };
+        from < 2 * to && (2 * to <= MAX_FEW_CHANNELS || row < MIN_ROW_DEPTH)
     } else {
         s.sizes.k.iter().fold(from, |n, k| n.saturating_mul(*k)) < MAX_FEW_CHANNELS
     };

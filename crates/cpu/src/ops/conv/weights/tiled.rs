@@ -37,9 +37,8 @@ use std::sync::Arc;
 
 /// Steps of a box times columns of a panel: a panel stays in a near cache, and sums stay in registers for long.
 const BOX_STEPS_BY_COLUMNS: usize = 512 * MAX_PANEL_COLUMNS;
-/// The same for merged taps, of which neighbouring boxes share pixels of the operand, which are copied for both; and for AMX, which reads panels from L2, and
-/// moves all sums through memory for every box.
-const LONG_STEPS_BY_COLUMNS: usize = 1024 * MAX_PANEL_COLUMNS;
+/// The same for merged taps: neighbouring boxes share pixels of the operand, which are copied for both.
+const MERGED_STEPS_BY_COLUMNS: usize = 1024 * MAX_PANEL_COLUMNS;
 /// Boxes that remain if steps are raised for few columns.
 const MIN_BOXES: usize = 4;
 /// Steps of a part of the reduction below which images are put side by side, and steps that the parts have then.
@@ -116,7 +115,7 @@ impl Budget {
         let l2 = target.caches.l2;
         // Measured with 1 MiB of L2. With half as much the operands get the same number of bytes, since they are read in long runs.
         let boxes = l2.max((2 * l2).min(1 << 20));
-        Budget { sums: l2, hot: l2 / 16, rows: boxes / 16 * 5, panels: boxes / 8, far: l2 / 2, near: target.caches.l1 / 2 }
+        Budget { sums: l2, hot: l2 / 16, rows: boxes / 16 * 5, panels: boxes / 8, far: l2 / 2, near: target.caches.l1 }
     }
 }
 
@@ -373,8 +372,8 @@ impl Task {
     }
 
     /// Steps of a box for panels of `panel` columns: more for few columns, if the rows stay in L2 and boxes remain.
-    fn steps(&self, (panel, on_amx): (usize, bool), joined: usize, together: usize, budget: Budget) -> usize {
-        let most = if self.is_merged() || on_amx { LONG_STEPS_BY_COLUMNS } else { BOX_STEPS_BY_COLUMNS };
+    fn steps(&self, panel: usize, joined: usize, together: usize, budget: Budget) -> usize {
+        let most = if self.is_merged() { MERGED_STEPS_BY_COLUMNS } else { BOX_STEPS_BY_COLUMNS };
         let row = self.channels[usize::from(self.x_columns)] * joined * size_of::<f32>();
         let all = self.window.iter().fold(self.images, |n, dim| n.saturating_mul(dim.places));
         (most / panel).min(budget.rows / row.max(1)).min(all / (together * MIN_BOXES)).max(most / MAX_PANEL_COLUMNS)
@@ -490,7 +489,7 @@ impl Gradient {
         } else {
             JOINT_PART_STEPS.div_ceil(across).min(task.images.div_ceil(together)).max(1)
         } * together;
-        let (groups, steps) = (task.images.div_ceil(joint_images), task.steps((wide, on_amx), joined, together, Budget::of(target)));
+        let (groups, steps) = (task.images.div_ceil(joint_images), task.steps(wide, joined, together, Budget::of(target)));
         // Boxes grow from the innermost dimension; an outer one grows only if all inner ones are whole.
         let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * together / joint_images).max(1));
         for (i, n) in [groups, window[0].places, window[1].places, window[2].places].into_iter().enumerate().rev() {
