@@ -8,6 +8,7 @@ fn number(stored: Stored, k: usize, j: usize) -> i32 {
         Stored::U8 => x % 256,
         Stored::S4 => x % 16 - 8,
         Stored::F8E5m2 | Stored::F8E4m3 => x % 0x7c,
+        Stored::F16 => x * 97 % 0x7c00,
         _ => x % 16,
     }
 }
@@ -15,6 +16,7 @@ fn number(stored: Stored, k: usize, j: usize) -> i32 {
 /// The element that a code stands for.
 fn element(stored: Stored, code: i32) -> f32 {
     let (mantissa, bias) = match stored {
+        Stored::F16 => (10, 15),
         Stored::F8E5m2 => (2, 15),
         Stored::F8E4m3 => (3, 7),
         Stored::F4E2m1 => (1, 1),
@@ -86,7 +88,9 @@ fn unpacks_rows(isa: Isa, kernel: UnpackRows, lines: usize) {
     let row = columns * bits / 8 + 3;
     let mut from = vec![0u8; depth * row];
     for (k, j) in (0..depth).flat_map(|k| (0..columns).map(move |j| (k, j))) {
-        from[k * row + j * bits / 8] |= ((number(stored, k, j) & ((1 << bits) - 1)) << (j * bits % 8)) as u8;
+        let code = (number(stored, k, j) & ((1 << bits) - 1)) << (j * bits % 8);
+        let to = &mut from[k * row + j * bits / 8..][..bits.div_ceil(8)];
+        to.iter_mut().zip(code.to_le_bytes()).for_each(|(to, byte)| *to |= byte);
     }
     let mut to = vec![f32::NAN; lines * columns + 1];
     let (scales, zeros): (Vec<f32>, Vec<f32>) = (0..columns).map(|j| (scale(j), if stored.is_integral() { zero(j) } else { 0.0 })).unzip();
@@ -109,9 +113,11 @@ fn unpacks_rows(isa: Isa, kernel: UnpackRows, lines: usize) {
 #[test]
 fn rows_are_unpacked() {
     for isa in ISAS {
-        for stored in Stored::ALL.into_iter().filter(|stored| stored.bits() <= 8) {
+        for stored in Stored::ALL.into_iter().filter(|stored| stored.bits() <= 8 || *stored == Stored::F16) {
             for line in 1..=if isa.avx512 { 4 } else { 2 } {
-                for (pairs, scaled) in [(false, false), (false, true), (true, false), (true, true)] {
+                // bf16 does not have all numbers of f16.
+                let most = if stored == Stored::F16 { 2 } else { 4 };
+                for (pairs, scaled) in [(false, false), (false, true), (true, false), (true, true)].into_iter().take(most) {
                     let kernel = UnpackRows { stored, pairs, line, scaled };
                     unpacks_rows(isa, kernel, 3);
                     assert_eq!(kernel.function(isa).finish().unwrap().inner_spills, 0, "{}", kernel.name(isa));
