@@ -16,22 +16,6 @@ __device__ __forceinline__ void fetch(void* to, const void* from) {
     }
 }
 
-// The same, but reads only the first `bytes` bytes (cp.async with src-size); the others become zero.
-template <int BYTES>
-__device__ __forceinline__ void fetch_until(void* to, const void* from, long long bytes) {
-    const int piece = BYTES % 16 == 0 ? 16 : BYTES % 8 == 0 ? 8 : 4;
-#pragma unroll
-    for (int i = 0; i < BYTES; i += piece) {
-        const unsigned address = (unsigned)__cvta_generic_to_shared((char*)to + i);
-        const int size = (int)max(0ll, min(bytes - i, (long long)piece));
-        if (piece == 16) {
-            asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"((const char*)from + i), "r"(size) : "memory");
-        } else {
-            asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"((const char*)from + i), "n"(piece), "r"(size) : "memory");
-        }
-    }
-}
-
 // Commits a thread's copies as a group; waits until at most COUNT groups are pending.
 __device__ __forceinline__ void commit_fetches() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int COUNT>

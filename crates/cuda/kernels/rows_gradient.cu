@@ -9,8 +9,7 @@
 //
 // The generated header has the matrices `src`, `diff_dst` and `diff_src` (columns.rs), `row_mean` and `row_variance` of a row, `inverse_of` a variance, `factor`
 // (scale) of a column, and CENTRED (0 for RMS normalisation: no mean). With ADRIFT rows are not aligned to vectors, but all rows of a CTA have the same offset
-// from a vector boundary. Vectors are then aligned in memory, so the first and last vector of a row may contain elements of the neighbouring rows, which are
-// masked.
+// from a vector boundary: vectors begin at the first boundary in the row, and the columns before it and behind the last vector are the edge, one per thread.
 #include "fetch.cuh"
 #include "args.cuh"
 
@@ -21,12 +20,15 @@
 #define SRC_BYTES (VECTOR * (int)sizeof(src_number::word))
 #define DIFF_BYTES (VECTOR * (int)sizeof(diff_dst_number::word))
 
-// The first column of a thread's vector of a chunk; with ADRIFT it may be negative.
-DEVICE i64 column(const Args& a, int chunk) {
-    const i64 before = ADRIFT ? a.src_offset + (i64)blockIdx.x * a.src_step & VECTOR - 1 : 0;
-    return (i64)(chunk * THREADS + threadIdx.x) * VECTOR - before;
+// The columns before the first vector of the CTA's rows, and the number of vectors; a thread's first column in a chunk; its column of the edge, -1 if it has none.
+DEVICE int head(const Args& a) { return ADRIFT ? (int)min(-(a.src_offset + (i64)blockIdx.x * a.src_step) & VECTOR - 1, a.columns) : 0; }
+DEVICE int vectors(const Args& a) { return ((int)a.columns - head(a)) / VECTOR; }
+DEVICE int column(const Args& a, int chunk) { return head(a) + (chunk * THREADS + threadIdx.x) * VECTOR; }
+DEVICE int edge(const Args& a) {
+    const int c = (int)threadIdx.x < head(a) ? threadIdx.x : threadIdx.x + vectors(a) * VECTOR;
+    return ADRIFT && threadIdx.x < 2 * VECTOR && c < (int)a.columns ? c : -1;
 }
-DEVICE bool is_column(const Args& a, i64 c) { return !ADRIFT || c >= 0 && c < a.columns; }
+DEVICE bool is_vector(const Args& a, int c) { return c + VECTOR <= (int)a.columns; }
 
 // The vectors of a chunk in a stage of the ring: those of the source, then those of the gradient.
 DEVICE u8* staged(int stage, int chunk, bool diff) {
@@ -44,46 +46,29 @@ DEVICE u64* arrived(int stage) {
     return barriers + stage;
 }
 
-// Thread 0 copies the vectors of a row; behind the last row nothing is read.
+// Thread 0 copies the vectors of a row.
 DEVICE void fetch_row(const Args& a, i64 r, int stage) {
     if (threadIdx.x != 0 || r >= a.rows) return;
-    const i64 first = column(a, 0), all = a.columns - first, count = (ADRIFT && r < a.rows - 1 ? all + VECTOR - 1 : all) / VECTOR * VECTOR;
-    const u32 bytes = (u32)count * sizeof(src_number::word), diff_bytes = (u32)count * sizeof(diff_dst_number::word);
+    const u32 bytes = vectors(a) * SRC_BYTES, diff_bytes = vectors(a) * DIFF_BYTES;
     expect_bytes(arrived(stage), bytes + diff_bytes);
-    bulk_fetch(staged(stage, 0, false), src_row(a, r) + first, bytes, arrived(stage));
-    bulk_fetch(staged(stage, 0, true), diff_row(a, r) + first, diff_bytes, arrived(stage));
+    if (ADRIFT && bytes == 0) return;
+    bulk_fetch(staged(stage, 0, false), src_row(a, r) + head(a), bytes, arrived(stage));
+    bulk_fetch(staged(stage, 0, true), diff_row(a, r) + head(a), diff_bytes, arrived(stage));
 }
 #else
 DEVICE void fetch_row(const Args& a, i64 r, int stage) {
     if (r < a.rows) {
 #pragma unroll
         for (int k = 0; k < CHUNKS; ++k) {
-            const i64 c = column(a, k);
-            if (c >= a.columns) continue;
-            u8 *to = staged(stage, k, false) + threadIdx.x * SRC_BYTES, *to_diff = staged(stage, k, true) + threadIdx.x * DIFF_BYTES;
-            const src_number::word* x = src_row(a, r) + c;
-            const diff_dst_number::word* d = diff_row(a, r) + c;
-            if (ADRIFT && r == a.rows - 1) {
-                fetch_until<SRC_BYTES>(to, x, (a.columns - c) * (i64)sizeof *x);
-                fetch_until<DIFF_BYTES>(to_diff, d, (a.columns - c) * (i64)sizeof *d);
-            } else {
-                fetch<SRC_BYTES>(to, x);
-                fetch<DIFF_BYTES>(to_diff, d);
-            }
+            const int c = column(a, k);
+            if (!is_vector(a, c)) continue;
+            fetch<SRC_BYTES>(staged(stage, k, false) + threadIdx.x * SRC_BYTES, src_row(a, r) + c);
+            fetch<DIFF_BYTES>(staged(stage, k, true) + threadIdx.x * DIFF_BYTES, diff_row(a, r) + c);
         }
     }
     commit_fetches();
 }
 #endif
-
-// Streaming stores of 16 bytes: the result is not read again soon.
-DEVICE void store_once(const Vector<diff_src_number, VECTOR>& v, void* data, i64 at) {
-    const int bytes = VECTOR * (int)sizeof(diff_src_number::word);
-    uint4* to = (uint4*)((diff_src_number::word*)data + at);
-    if (bytes % 16 != 0) return v.store(data, at);
-#pragma unroll
-    for (int i = 0; i < bytes / 16; ++i) __stcs(to + i, ((const uint4*)v.words)[i]);
-}
 
 // The sums over the CTA, in a fixed order, returned to all threads. `parts` alternates between rows, so that one barrier is enough.
 DEVICE void reduced(real (&s)[2], real (*parts)[WARPS]) {
@@ -110,8 +95,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) rows_gradient(cons
     for (int k = 0; k < CHUNKS; ++k) {
 #pragma unroll
         for (int i = 0; i < VECTOR; ++i) {
-            const i64 c = column(a, k) + i;
-            if (c < a.columns && is_column(a, c)) factors[k][i] = factor(a, c);
+            if (is_vector(a, column(a, k))) factors[k][i] = factor(a, column(a, k) + i);
         }
     }
 #if BULK
@@ -125,6 +109,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) rows_gradient(cons
 #endif
 #pragma unroll
     for (int stage = 0; stage < STAGES - 1 + BULK; ++stage) fetch_row(a, blockIdx.x + (i64)stage * gridDim.x, stage);
+    const int own = edge(a);
+    const real own_factor = own >= 0 ? factor(a, own) : (real)0;
+    real own_x = 0, own_d = 0, own_sums[2] = {};
+    auto load_edge = [&](i64 r, real& x, real& d) {
+        if (own >= 0) x = src_number::decode(src_row(a, r)[own]), d = diff_dst_number::decode(diff_row(a, r)[own]);
+    };
+    load_edge(blockIdx.x, own_x, own_d);
     const real share = (real)1 / (real)a.columns;
     real mean = row_mean(a, blockIdx.x), variance = row_variance(a, blockIdx.x);
     int turn = 0, stage = 0;
@@ -138,64 +129,59 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) rows_gradient(cons
 #endif
         const i64 later = min(r + gridDim.x, a.rows - 1);
         const real next_mean = row_mean(a, later), next_variance = row_variance(a, later), inverse = inverse_of(variance);
+        real next_x = 0, next_d = 0;
+        load_edge(later, next_x, next_d);
         real s[2] = {}, apart[CHUNKS][VECTOR] = {}, g[CHUNKS][VECTOR] = {};   // sums of g = factor * d and of g (x - mean)
+        auto add = [&](real x, real d, real factor, real& apart, real& g, real& sum_dx, real& sum_d) {
+            apart = x - mean, g = d * factor;
+            s[0] += g;
+            s[1] = fma(g, apart, s[1]);
+            sum_dx = fma(d * inverse, apart, sum_dx);
+            sum_d += d;
+        };
 #pragma unroll
         for (int k = 0; k < CHUNKS; ++k) {
-            const i64 c = column(a, k);
-            if (c >= a.columns) continue;
+            if (!is_vector(a, column(a, k))) continue;
             Vector<src_number, VECTOR> x;
             Vector<diff_dst_number, VECTOR> dd;
             x.load(staged(stage, k, false), threadIdx.x * VECTOR);
             dd.load(staged(stage, k, true), threadIdx.x * VECTOR);
-            if (BULK && ADRIFT && r == a.rows - 1 && c + VECTOR > a.columns) {
-                x.load_until(src_row(a, r), c, a.columns);
-                dd.load_until(diff_row(a, r), c, a.columns);
-            }
 #pragma unroll
-            for (int i = 0; i < VECTOR; ++i) {
-                const bool inside = is_column(a, c + i);
-                const real d = inside ? dd.number(i) : (real)0;
-                apart[k][i] = inside ? x.number(i) - mean : (real)0, g[k][i] = d * factors[k][i];
-                s[0] += g[k][i];
-                s[1] = fma(g[k][i], apart[k][i], s[1]);
-                sums[0][k][i] = fma(d * inverse, apart[k][i], sums[0][k][i]);
-                sums[1][k][i] += d;
-            }
+            for (int i = 0; i < VECTOR; ++i) add(x.number(i), dd.number(i), factors[k][i], apart[k][i], g[k][i], sums[0][k][i], sums[1][k][i]);
         }
+        real own_apart = 0, own_g = 0;
+        if (own >= 0) add(own_x, own_d, own_factor, own_apart, own_g, own_sums[0], own_sums[1]);
         reduced(s, parts[turn]);
 #if BULK
         fetch_row(a, r + (i64)STAGES * gridDim.x, stage);   // all threads have read the stage
 #endif
         // (g - mean(g) - x^ mean(g x^)) inverse, where x^ = (x - mean) inverse
         const real constant = CENTRED ? -s[0] * share * inverse : (real)0, slope = -(s[1] * share * inverse) * inverse * inverse;
+        auto result = [&](real g, real apart) { return diff_src_number::encode(fma(g, inverse, fma(apart, slope, constant))); };
+        const i64 row = a.diff_src_offset + r * a.diff_src_step;
 #pragma unroll
         for (int k = 0; k < CHUNKS; ++k) {
-            const i64 c = column(a, k);
-            if (c >= a.columns) continue;
+            const int c = column(a, k);
+            if (!is_vector(a, c)) continue;
             Vector<diff_src_number, VECTOR> out;
 #pragma unroll
-            for (int i = 0; i < VECTOR; ++i) out.words[i] = diff_src_number::encode(fma(g[k][i], inverse, fma(apart[k][i], slope, constant)));
-            const i64 at = a.diff_src_offset + r * a.diff_src_step + c;
-            if (ADRIFT && (c < 0 || c + VECTOR > a.columns)) {
-                out.store_part(a.diff_src_rows, at, (int)max(-c, (i64)0), (int)min(a.columns - c, (i64)VECTOR));
-            } else {
-                store_once(out, a.diff_src_rows, at);
-            }
+            for (int i = 0; i < VECTOR; ++i) out.words[i] = result(g[k][i], apart[k][i]);
+            out.store_once(a.diff_src_rows, row + c);
         }
+        if (own >= 0) ((diff_src_number::word*)a.diff_src_rows)[row + own] = result(own_g, own_apart);
+        own_x = next_x, own_d = next_d;
         mean = next_mean, variance = next_variance;
     }
 #pragma unroll
     for (int sum = 0; sum < 2; ++sum) {
+        real* to = a.partial + ((i64)sum * gridDim.x + blockIdx.x) * a.columns;
 #pragma unroll
         for (int k = 0; k < CHUNKS; ++k) {
-            const i64 c = column(a, k);
-            if (c >= a.columns) continue;
-            real* to = a.partial + ((i64)sum * gridDim.x + blockIdx.x) * a.columns + c;
+            const int c = column(a, k);
+            if (!is_vector(a, c)) continue;
 #pragma unroll
-            for (int i = 0; i < VECTOR; i += TOGETHER) {
-                if (!ADRIFT) Vector<F32, TOGETHER>::copy((u32*)to + i, (const u32*)sums[sum][k] + i);
-                else if (is_column(a, c + i)) to[i] = sums[sum][k][i];
-            }
+            for (int i = 0; i < VECTOR; i += TOGETHER) Vector<F32, TOGETHER>::copy((u32*)to + c + i, (const u32*)sums[sum][k] + i);
         }
+        if (own >= 0) to[own] = own_sums[sum];
     }
 }

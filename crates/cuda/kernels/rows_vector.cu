@@ -1,13 +1,12 @@
 // Reductions along contiguous rows (softmax, layer normalisation) with the row in registers: one read of the input, all stages, one write.
 //
-// A row has THREADS threads (several rows per CTA if that is below 256), or CLUSTER CTAs of THREADS threads, which exchange values through distributed
+// A row has THREADS threads (PER_BLOCK rows a CTA), or CLUSTER CTAs of THREADS threads, which exchange values through distributed
 // shared memory. Grid-stride loop over rows. With STAGED a CTA has an SM for itself, and each thread prefetches its vectors of the CTA's next row into shared
 // memory (cp.async, no barriers).
 //
 // The generated header has `row`, which loads, reduces and writes the row of output o in vectors of VECTOR terms, and `reduced`, which combines a stage's values of
 // all threads of a row in an order that depends on the sizes and on the row's offset from a vector boundary; and `prepare`, which copies what all rows share to
 // shared memory, if they begin at any offset.
-#define PER_BLOCK (THREADS < 256 ? 256 / THREADS : 1)
 #include "args.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS * PER_BLOCK) rows_vector(const __grid_constant__ Args a) {

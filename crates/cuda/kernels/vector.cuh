@@ -10,22 +10,6 @@ struct __align__(16) Vector {
     int lane;
 
     DEVICE void load(const void* data, i64 at) { copy(words, (const typename T::word*)data + at); }
-    // Only elements at positions before `end`.
-    DEVICE void load_until(const void* data, i64 at, i64 end) {
-        if (at + N <= end) return load(data, at);
-#pragma unroll
-        for (int i = 0; i < N; ++i) {
-            if (at + i < end) words[i] = ((const typename T::word*)data)[at + i];
-        }
-    }
-    // Only elements [from, to).
-    DEVICE void store_part(void* data, i64 at, int from, int to) const {
-        if (from == 0 && to == N) return store(data, at);
-#pragma unroll
-        for (int i = 0; i < N; ++i) {
-            if (i >= from && i < to) ((typename T::word*)data)[at + i] = words[i];
-        }
-    }
     DEVICE void gather(const void* data, i64 at, i64 stride) {
 #pragma unroll
         for (int i = 0; i < N; ++i) words[i] = ((const typename T::word*)data)[at + i * stride];

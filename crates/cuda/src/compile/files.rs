@@ -31,6 +31,7 @@ const KERNELS: &[(&str, &str, &str)] = &[
     ("map", include_str!("../../kernels/map.cu"), "args.cuh"),
     ("windows", include_str!("../../kernels/windows.cu"), "args.cuh"),
     ("planes", include_str!("../../kernels/planes.cu"), "args.cuh"),
+    ("spread_planes", include_str!("../../kernels/spread_planes.cu"), "args.cuh"),
     ("pool_strips_backward", include_str!("../../kernels/pool_strips_backward.cu"), "args.cuh"),
     ("pool_strips", include_str!("../../kernels/pool_strips.cu"), "args.cuh"),
     ("transpose", include_str!("../../kernels/transpose.cu"), "args.cuh"),

@@ -174,7 +174,7 @@ impl Shape {
         program: &mut Program,
         target: &CudaTarget,
     ) -> Result<Option<(usize, Layout)>, Skip> {
-        let vectors = if self.adrift { (self.columns - 2).div_euclid(self.vector) + 2 } else { self.columns / self.vector };
+        let vectors = self.columns / self.vector;
         let chunks = |threads: i64| vectors / threads + i64::from(vectors % threads != 0);
         let few = [64, 128, 256].into_iter().find(|&t| chunks(t) <= 2);
         let threads = few.or_else(|| [64, 128, 256, 512].into_iter().find(|&t| chunks(t) * self.vector <= COLUMNS));

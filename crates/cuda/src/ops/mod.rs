@@ -25,6 +25,7 @@ mod rows;
 mod rows_vector;
 mod sdpa;
 mod sparse;
+mod spread_planes;
 mod strips;
 mod transpose;
 mod windows;

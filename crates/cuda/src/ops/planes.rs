@@ -47,6 +47,10 @@ pub(crate) struct Shape {
     tables: [i64; 3],
 }
 
+pub(super) const fn ceil(n: i64, d: i64) -> i64 {
+    n / d + if n % d != 0 { 1 } else { 0 }
+}
+
 impl Planes {
     fn row_bytes(&self) -> i64 {
         self.tensor.dims()[3] * self.tensor.dtype.bits() as i64 / 8
@@ -74,7 +78,7 @@ impl Planes {
         // A group consists of whole planes.
         let shared = if group > 1 { group * whole } else { self.bytes(band + tile.tall - 1) };
         // Includes the rows and columns of tiles beyond the plane.
-        let upper = |n: i64, d: i64| (n / d + i64::from(n % d != 0)) * d;
+        let upper = |n: i64, d: i64| ceil(n, d) * d;
         let (tables, entry) = match (&self.runs, self.table) {
             (Some((wide, _)), Some(table)) => {
                 ([upper(dst.dims[3], *wide), upper(band, tile.tall)], table.count.saturating_mul(table.bytes))
@@ -96,9 +100,8 @@ impl Planes {
     pub(crate) fn launch(&self, mut emit: Emitter, dst: &Layout, code: &str, shape: &Shape) -> Launch {
         let (dims, name, word) = (self.tensor.dims(), self.name, type_name(self.tensor.dtype));
         let Shape { tile, band, group, shared, tables } = *shape;
-        let over = |n: i64, d: i64| n / d + i64::from(n % d != 0);
         let (wide, code) = self.runs.as_ref().map_or((1, code), |(wide, own)| (*wide, own.as_str()));
-        let (pairs, bands, down) = (dims[0] * dims[1], over(dst.dims[2], band), over(dst.dims[2], tile.tall));
+        let (pairs, bands, down) = (dims[0] * dims[1], ceil(dst.dims[2], band), ceil(dst.dims[2], tile.tall));
         emit.define("RANK", dst.ndims());
         emit.option("TALL_TILE", tile.tall);
         emit.option("WIDE_TILE", wide);
@@ -117,7 +120,7 @@ impl Planes {
             }
         }
         emit.number("tables", tables[2]);
-        emit.sizes("steps", &[over(dst.dims[3], wide), down, dims[1]]);
+        emit.sizes("steps", &[ceil(dst.dims[3], wide), down, dims[1]]);
         emit.numbers("length", &dst.dims);
         emit.code(FINISH_LANES);
         if wide > 1 {
@@ -136,7 +139,7 @@ impl Planes {
         ));
         let code = code.replace(&format!("a.{name}_data, {name}_at(a, q)"), "plane.words, plane.at(q)");
         emit.code(&tile_of(&code, tile.along, dst.ndims(), ", const Plane& plane"));
-        let blocks = (over(pairs, group) * bands).min(i64::from(i32::MAX)) as u32;
+        let blocks = (ceil(pairs, group) * bands).min(i64::from(i32::MAX)) as u32;
         let mut launch = emit.launch_blocks("planes", [blocks, 1, 1]);
         launch.shared = shared as u32;
         launch
@@ -144,13 +147,13 @@ impl Planes {
 }
 
 /// Whether the rows of a destination without padding can be written in vectors of `n`.
-fn is_in_runs(dst: &Layout, n: i64) -> bool {
+pub(super) fn is_in_runs(dst: &Layout, n: i64) -> bool {
     let whole = |b: &oxidnn_spec::Blocking| b.offset % n == 0 && (0..3).all(|d| dst.dims[d] == 1 || b.strides[d] % n == 0);
     dst.dims[3] % n == 0 && dst.blocking().is_some_and(|b| b.strides[3] == 1 && whole(b))
 }
 
 /// `finish_run`: writes neighbours along a row, as a vector if possible.
-const FINISH_RUN: &str = "template <int WIDE>\nDEVICE void finish_run(const Args& a, const index* p, const real (&v)[WIDE]) {\n    index q[RANK] = {p[0], p[1], p[2], p[3]};\n    \
+pub(super) const FINISH_RUN: &str = "template <int WIDE>\nDEVICE void finish_run(const Args& a, const index* p, const real (&v)[WIDE]) {\n    index q[RANK] = {p[0], p[1], p[2], p[3]};\n    \
     if (a.runs && ((u64)a.dst_data & 15) == 0) {\n        const i64 at = dst_at(a, p);\n        Vector<dst_type, WIDE> out;\n#pragma unroll\n        \
     for (int i = 0; i < WIDE; ++i) {\n            q[3] = p[3] + i;\n            out.words[i] = dst_type::encode(rounded(a, q, at + i, value(a, q, at + i, v[i])));\n        }\n        \
     return out.store(a.dst_data, at);\n    }\n#pragma unroll\n    for (int i = 0; i < WIDE; ++i) {\n        q[3] = p[3] + i;\n        \

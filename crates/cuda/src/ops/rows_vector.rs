@@ -22,9 +22,14 @@ const STAGING: i64 = 512;
 const WORDS_OF_STAGING: i64 = 64;
 /// Bytes of a row from which clusters pay off.
 const LARGE: i64 = 64 * 1024;
-/// Elements of tensors that all rows share in the shared memory of a CTA, at most, and threads per SM then, which copy them once: as many as registers allow.
+/// Elements of tensors that all rows share in the shared memory of a CTA, at most; threads of such a CTA, at least, and threads per SM, each CTA of which copies them
+/// once: all if the row takes few registers.
 const STAGED: i64 = 10 * 1024;
+const STAGED_BLOCK: i64 = 256;
 const STAGED_THREADS: i64 = 1280;
+const WORDS_OF_FULL: i64 = 8;
+/// Threads of a CTA, at least, otherwise: few, so that an SM does not wait for the slowest of many rows.
+const BLOCK: i64 = 64;
 
 /// A tensor that varies along the rows.
 pub(crate) struct Input {
@@ -130,6 +135,8 @@ pub(crate) struct Shape {
     /// CTAs per row; CTAs, at most.
     cluster: i64,
     blocks: i64,
+    /// Threads of a CTA, at least.
+    block: i64,
     /// Bytes of shared memory into which a thread prefetches its vectors of the CTA's next row; 0: none.
     staged: i64,
     /// The contiguous dimension.
@@ -172,11 +179,23 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     let adrift = whole.is_none().then(parts).flatten();
     let vector = whole.or(adrift).unwrap_or(1);
     let adrift = adrift.is_some();
-    let blocks = |threads: i64| match adrift && shares {
-        true => (STAGED_THREADS / threads.max(256)).max(1) * i64::from(facts.multiprocessors),
-        false => 1 << 20,
-    };
     let words: i64 = inputs.iter().filter(|i| i.kept).map(|i| i.words(vector)).sum();
+    let blocks = |threads: i64, chunks: i64| {
+        let at_once = if chunks * words <= WORDS_OF_FULL { 2048 } else { STAGED_THREADS };
+        if adrift && shares { at_once / threads.max(STAGED_BLOCK) * i64::from(facts.multiprocessors) } else { 1 << 20 }
+    };
+    let block = if adrift && shares { STAGED_BLOCK } else { BLOCK };
+    let base = Shape {
+        vector,
+        adrift,
+        threads: STAGING,
+        chunks: 0,
+        cluster: 1,
+        blocks: i64::from(facts.multiprocessors),
+        block,
+        staged: 0,
+        along: along.0,
+    };
     let vectors = (terms / vector).max(1);
     let single = [32, 64, 128, 256, 512, 1024].into_iter().find_map(|threads| {
         let chunks = chunks(vectors, threads)?;
@@ -187,16 +206,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
         } else {
             WORDS
         };
-        (chunks * words <= limit).then_some(Shape {
-            vector,
-            adrift,
-            threads,
-            chunks,
-            cluster: 1,
-            blocks: blocks(threads),
-            staged: 0,
-            along: along.0,
-        })
+        (chunks * words <= limit).then_some(Shape { threads, chunks, blocks: blocks(threads, chunks), ..base })
     });
     let staging = || {
         let chunks = chunks(vectors, STAGING)?;
@@ -205,17 +215,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
             && bytes <= most
             && vector * inputs.iter().map(Input::bytes).min()? == 16
             && !(adrift && shares);
-        let blocks = i64::from(facts.multiprocessors);
-        (fits && outputs >= 2 * blocks).then_some(Shape {
-            vector,
-            adrift,
-            threads: STAGING,
-            chunks,
-            cluster: 1,
-            blocks,
-            staged: bytes,
-            along: along.0,
-        })
+        (fits && outputs >= 2 * base.blocks).then_some(Shape { chunks, staged: bytes, ..base })
     };
     if facts.sm >= 80
         && single.is_none_or(|s| s.threads > STAGING)
@@ -229,16 +229,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     }
     let clustered = |limit: i64, cluster: i64| {
         let chunks = chunks(vectors, cluster * CLUSTERED)?;
-        (chunks * words <= limit).then_some(Shape {
-            vector,
-            adrift,
-            threads: CLUSTERED,
-            chunks,
-            cluster,
-            blocks: blocks(CLUSTERED),
-            staged: 0,
-            along: along.0,
-        })
+        (chunks * words <= limit).then_some(Shape { threads: CLUSTERED, chunks, cluster, blocks: blocks(CLUSTERED, chunks), ..base })
     };
     let all = WORDS_OF_CLUSTERED.iter().flat_map(|&limit| [2, 4, 8].into_iter().filter_map(move |cluster| clustered(limit, cluster)));
     let busy = |s: &Shape| outputs * s.cluster >= i64::from(facts.multiprocessors);
@@ -268,6 +259,7 @@ fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
     {
         emit.option(name, value);
     }
+    emit.option("PER_BLOCK", (shape.block / threads).max(1));
     emit.define("SURELY", surely(chunks));
     emit.define("STAGES", stages.len().max(1));
     emit.number("outputs", outputs);
@@ -420,7 +412,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
          {before}{declared}{edges}{load}{body}{result}{left}}}\n",
         stages.len().max(1)
     ));
-    let per_block = (256 / threads).max(1);
+    let per_block = (shape.block / threads).max(1);
     let blocks = (outputs.max(1) as u64).div_ceil(per_block as u64).min((shape.blocks / cluster) as u64) as u32 * cluster as u32;
     let mut launch = emit.launch_blocks("rows_vector", [blocks, 1, 1]);
     launch.block = (threads * per_block) as u32;

@@ -3,7 +3,7 @@
 use super::map::{Map, Tile};
 use super::planes::{Planes, Table};
 use super::reductions::aligned;
-use super::strips;
+use super::{spread_planes, strips};
 use crate::CudaTarget;
 use crate::emit::{Emitter, Real, Tail, View, literal};
 use crate::program::Program;
@@ -209,6 +209,10 @@ fn pool_backward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
 
 /// Resampling forward and backward.
 pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+    aligned(|vectors| resampling_by(problem, vectors))
+}
+
+fn resampling_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
     let Op::Resampling(op) = &problem.op else { return Err(Skip::Op("anything but resampling")) };
     let forward = op.prop.is_forward();
     let (to, from) =
@@ -262,6 +266,12 @@ pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, S
         };
         let entries = most(2).max(most(3));
         if let Some(entries) = [2, 4, 6, 8].into_iter().find(|&n| entries <= n) {
+            if vectors
+                && !nearest
+                && let Some(shape) = spread_planes::shape(from.1, &to.1.layout, entries)
+            {
+                return Ok(spread_planes::program(map, from.1, &to.1.layout, &shape));
+            }
             map.emit.option("MOST", entries);
             map.planes(Planes {
                 name: "from",
