@@ -7,7 +7,7 @@ use oxidnn_jit::arena::Options;
 use oxidnn_jit::asm::{Asm, Cond, Gpr, Mem, Op, Operand, Simd};
 use oxidnn_jit::ir::{Reuse, TileProduct};
 use oxidnn_jit::kernels::dot::{Args, Dot, Product, Start};
-use oxidnn_jit::kernels::tiles::{self, LINES, Setup, Shape, TAP, Tiles};
+use oxidnn_jit::kernels::tiles::{self, LINES, Setup, Shape, TAP_WORDS, Tiles};
 use oxidnn_jit::{CodeArena, Compiled, Entry, IrError, Isa, Key};
 use std::error::Error;
 use std::hint::black_box;
@@ -253,7 +253,7 @@ impl Case {
         let mut call = |(i, taps): (usize, &Vec<usize>)| tiles::Args {
             shapes: shapes.as_ptr(),
             taps: taps.as_ptr(),
-            count: taps.len() / TAP,
+            count: taps.len() / TAP_WORDS,
             a_from: 0,
             blocks: self.steps / LINES,
             a_block: LINES * 4,

@@ -201,7 +201,7 @@ pub struct Args {
     pub b_row: usize,
     /// Columns of the last vector, where it is masked.
     pub last: usize,
-    /// Where memory begins that is wanted in L2: [`AHEAD`] bytes in every fourth step. Any address will do.
+    /// Where memory begins that is wanted in L2: [`PREFETCH_BYTES`] bytes in every fourth step. Any address will do.
     pub ahead: usize,
     /// Bytes from there to the prefetch of the fourth next step.
     pub ahead_step: usize,
@@ -230,10 +230,10 @@ impl Args {
 }
 
 /// Bytes that a kernel asks for at a time, see [`Args::ahead`].
-pub const AHEAD: usize = 256;
+pub const PREFETCH_BYTES: usize = 256;
 
 /// Words of a strip before those of its rows.
-pub const HEAD: usize = 5;
+pub const STRIP_HEADER_WORDS: usize = 5;
 
 /// A tile that is being made.
 #[derive(Clone, Copy, Debug)]
@@ -270,7 +270,7 @@ impl TileAt {
 
     /// The word of a row of the strip's first tile that the epilogue uses.
     pub fn row(&self, row: usize) -> Addr {
-        self.word(if matches!(self.words, Words::Strip { .. }) { HEAD + row } else { row })
+        self.word(if matches!(self.words, Words::Strip { .. }) { STRIP_HEADER_WORDS + row } else { row })
     }
 
     /// The distance of the tile from the strip's first tile, by the strip's distance for the epilogue.
@@ -384,7 +384,7 @@ impl Dot {
     /// address of every row of `A` of the first tile (see [`Dot::listed`]), [`Args::a_from`] before its first step.
     #[inline]
     pub fn strip_words(&self, taps: usize) -> Option<usize> {
-        taps.checked_mul(1 + self.listed())?.checked_add(HEAD + usize::from(self.rows))
+        taps.checked_mul(1 + self.listed())?.checked_add(STRIP_HEADER_WORDS + usize::from(self.rows))
     }
 
     /// Rows of `A` whose addresses a tap has.

@@ -31,7 +31,7 @@ pub const ROWS: usize = 2 * LINES;
 /// Bytes of a line of a tile.
 const LINE_BYTES: usize = 64;
 /// Words of a tap in [`Args::taps`].
-pub const TAP: usize = 5;
+pub const TAP_WORDS: usize = 5;
 
 /// The key of a kernel: everything that its code depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -58,7 +58,7 @@ pub struct Tiles {
 pub struct Args {
     /// The shapes of the registers, for processors that emulate them; the others have been told by [`Setup`].
     pub shapes: *const u8,
-    /// The taps, one after the other, [`TAP`] words each: the offset added to the address of `B`; for each of the two tiles the address of
+    /// The taps, one after the other, [`TAP_WORDS`] words each: the offset added to the address of `B`; for each of the two tiles the address of
     /// the first row and the stride of its rows in bytes.
     pub taps: *const usize,
     /// Number of taps; 0 leaves the initial sums.
@@ -89,7 +89,7 @@ pub struct Args {
     pub sums_row: usize,
     /// Bytes from the first row of sums to the first one of the lower tile.
     pub sums_lower: usize,
-    /// Where memory begins that is wanted in L2: [`AHEAD`] bytes in every block. Any address will do.
+    /// Where memory begins that is wanted in L2: [`PREFETCH_BYTES`] bytes in every block. Any address will do.
     pub ahead: usize,
     /// Bytes from there to the next block's prefetch, in this tile and in those that follow.
     pub ahead_step: usize,
@@ -120,7 +120,7 @@ impl Args {
 }
 
 /// Bytes that a block prefetches, see [`Args::ahead`].
-pub const AHEAD: usize = 512;
+pub const PREFETCH_BYTES: usize = 512;
 
 /// Sizes of the registers' operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -362,7 +362,7 @@ impl Tiles {
             let b = word(f, 0);
             f.add(b, at.b);
             let is_a: Vec<(Int, Int)> = (0..tall).map(|i| (word(f, 1 + 2 * i), word(f, 2 + 2 * i))).collect();
-            f.add(taps, (TAP * size_of::<usize>()) as i32);
+            f.add(taps, (TAP_WORDS * size_of::<usize>()) as i32);
             is_a.iter().for_each(|(a, _)| f.add(*a, at.from));
             let [blocks, a_block, b_block] =
                 [offset_of!(Args, blocks), offset_of!(Args, a_block), offset_of!(Args, b_block)].map(|field| argument(f, field));
@@ -380,7 +380,7 @@ impl Tiles {
                 }
                 f.add(b, b_block);
                 if self.asks {
-                    (0..AHEAD).step_by(LINE_BYTES).for_each(|byte| f.prefetch(Prefetch::L2, at.ahead.at(byte as i32)));
+                    (0..PREFETCH_BYTES).step_by(LINE_BYTES).for_each(|byte| f.prefetch(Prefetch::L2, at.ahead.at(byte as i32)));
                     f.add(at.ahead, at.ahead_step);
                 }
                 interleaved.step(f);

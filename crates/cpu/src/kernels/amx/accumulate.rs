@@ -7,7 +7,7 @@ use crate::kernels::tile::{Prefetch, Product};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Reuse;
 use oxidnn_jit::kernels::dot::Start;
-use oxidnn_jit::kernels::tiles::{self, LINES, Shape, TAP, Tiles};
+use oxidnn_jit::kernels::tiles::{self, LINES, Shape, TAP_WORDS, Tiles};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 
@@ -65,7 +65,7 @@ impl Accumulate {
 
     /// Words that a call with `parts` K blocks needs.
     pub const fn words(parts: usize) -> usize {
-        parts * TAP
+        parts * TAP_WORDS
     }
 
     /// Adds to sums, whose rows are `row` elements apart.
@@ -79,8 +79,8 @@ impl Accumulate {
         for first in (0..on.rows).step_by(ROWS) {
             let upper = LINES.min(on.rows - first);
             let rows = [upper, (on.rows - first - upper).min(LINES)];
-            let taps = &mut words[..on.parts.len() * TAP];
-            for (tap, [b, a]) in taps.as_chunks_mut::<TAP>().0.iter_mut().zip(on.parts) {
+            let taps = &mut words[..on.parts.len() * TAP_WORDS];
+            for (tap, [b, a]) in taps.as_chunks_mut::<TAP_WORDS>().0.iter_mut().zip(on.parts) {
                 let a = a.wrapping_add(first * on.a.1);
                 *tap = [*b, a, on.a.1, a.wrapping_add(LINES * on.a.1), on.a.1];
             }

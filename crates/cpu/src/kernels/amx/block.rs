@@ -6,7 +6,7 @@ use crate::kernels::tile::Prefetch;
 use oxidnn_jit::ir::TileProduct;
 use oxidnn_jit::kernels::dot::Start;
 use oxidnn_jit::kernels::gather::{self, Gather};
-use oxidnn_jit::kernels::tiles::{self, LINES, Setup, Shape, TAP, Tiles};
+use oxidnn_jit::kernels::tiles::{self, LINES, Setup, Shape, TAP_WORDS, Tiles};
 use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
@@ -156,7 +156,7 @@ pub(super) fn arguments(kernel: &Tiles, held: &Held<'_>, shape: Shape, call: &mu
     tiles::Args {
         shapes: held.bytes.as_ptr(),
         taps: call.taps.as_ptr(),
-        count: call.taps.len() / TAP,
+        count: call.taps.len() / TAP_WORDS,
         blocks: call.blocks,
         a_from: call.from,
         a_block: shape.steps * 4,
@@ -205,7 +205,7 @@ fn are_operands_inside(kernel: &Tiles, shape: Shape, call: &Call<'_>) -> Option<
         let (first, Some(len)) = (address.wrapping_add(call.from), len) else { return false };
         rows == 0 || within(call.source.as_ptr().addr(), call.source.len(), first, len) || within(gathered.0, gathered.1, first, len)
     };
-    Some(call.taps.chunks(TAP).all(|tap| {
+    Some(call.taps.chunks(TAP_WORDS).all(|tap| {
         let &[b, upper, upper_row, lower, lower_row] = tap else { return false };
         before.checked_add(b).is_some_and(|b| within(0, call.b.len(), b, panel))
             && row(upper, upper_row, shape.rows[0])

@@ -401,7 +401,7 @@ impl<'p> Pipeline<'p> {
         }
         let key = &kernel.key;
         let shape = held.shape_for(&key.tiles);
-        let steps = call.taps.len() / tiles::TAP * call.blocks;
+        let steps = call.taps.len() / tiles::TAP_WORDS * call.blocks;
         let fits = steps > 0 && to.each == shape.rows[0] + shape.rows[1];
         assert!(fits && is_inside(&key.tiles, shape, call), "tiles outside their buffers: {key:?}");
         self.list(to, (call.tiles, call.lines));

@@ -2,7 +2,7 @@
 
 use super::block::{Gatherer, Held};
 use crate::kernels::nest::{Block, Part};
-use oxidnn_jit::kernels::tiles::{LINES, ROWS, TAP};
+use oxidnn_jit::kernels::tiles::{LINES, ROWS, TAP_WORDS};
 use oxidnn_runtime::Buf;
 use std::ops::Range;
 
@@ -145,7 +145,7 @@ impl Half<'_> {
 
     #[inline]
     fn add(&mut self, b: usize, at: usize, distance: usize) {
-        let words = &mut self.taps[self.count * TAP..][..TAP];
+        let words = &mut self.taps[self.count * TAP_WORDS..][..TAP_WORDS];
         words[0] = b;
         words[1 + 2 * self.index] = at;
         words[2 + 2 * self.index] = distance;

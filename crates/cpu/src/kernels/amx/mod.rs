@@ -33,7 +33,7 @@ pub use lines::{Half, Lines, Run};
 use oxidnn_expr::number;
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::{Reuse, TileProduct};
-use oxidnn_jit::kernels::tiles::{self, LINES, ROWS, TAP, Tiles};
+use oxidnn_jit::kernels::tiles::{self, LINES, ROWS, TAP_WORDS, Tiles};
 use oxidnn_runtime::{Buf, Skip};
 use oxidnn_spec::{DataType, Error};
 use std::ops::Range;
@@ -379,7 +379,7 @@ impl Drive {
 
     /// Words of the address list of all taps.
     fn taps_len(&self) -> Option<usize> {
-        self.shape.most(&|p| p.taps).checked_mul(TAP)
+        self.shape.most(&|p| p.taps).checked_mul(TAP_WORDS)
     }
 
     /// Elements of the gathered rows of a tile.
@@ -665,7 +665,7 @@ impl<W: Lines> Task<'_, '_, W> {
                 padded &= !watched;
                 let mut repeats = (1, 1, [0; 2]);
                 if !(gathers || padded || count == 0) {
-                    repeats = self.repeats((tile, rows), part, &taps[..count * TAP], &tile_run);
+                    repeats = self.repeats((tile, rows), part, &taps[..count * TAP_WORDS], &tile_run);
                     match tile_run.listed {
                         true => self.list(&mut cursor, (rows, nowhere), &mut to[all..repeats.0 * all]),
                         false => self.on.work.skip(&mut cursor, (repeats.0 * repeats.1 - 1) * all),
@@ -681,7 +681,7 @@ impl<W: Lines> Task<'_, '_, W> {
                     bytes: tile_run.bytes,
                     lines,
                     line_bytes,
-                    taps: &taps[..count * TAP],
+                    taps: &taps[..count * TAP_WORDS],
                     gathered,
                     group: &group,
                     part: index,
@@ -770,7 +770,7 @@ impl<W: Lines> Task<'_, '_, W> {
         }
         let (end, steps) = (self.on.a.as_ptr().addr() + self.on.a.len(), (part.first + part.all_steps()) * 4);
         let last = |(first, distance): (usize, usize), rows: usize| if rows == 0 { 0 } else { first + distance * (rows - 1) + steps };
-        let ends = taps.as_chunks::<TAP>().0.iter().map(|tap| last((tap[1], tap[2]), rows[0]).max(last((tap[3], tap[4]), rows[1])));
+        let ends = taps.as_chunks::<TAP_WORDS>().0.iter().map(|tap| last((tap[1], tap[2]), rows[0]).max(last((tap[3], tap[4]), rows[1])));
         1 + end.saturating_sub(ends.max().unwrap_or(end) + before) / tile
     }
 
@@ -911,26 +911,26 @@ impl<W: Lines> Task<'_, '_, W> {
             return nothing;
         }
         let passes = drive.shape.panel.div_ceil(4 / at.tall() * LINES);
-        let each = (at.taps.len() / TAP * passes * blocks).max(1);
+        let each = (at.taps.len() / TAP_WORDS * passes * blocks).max(1);
         let all = each * self.panels.len();
         if drive.streams {
             let part = &drive.shape.parts[at.part];
             let panel = part.taps * part.all_steps() * drive.shape.panel * 4;
             let first = on.b.as_ptr().addr().wrapping_add(at.group.at + at.taps[0] + panel.max(MIN_PREFETCH_BYTES));
-            return (Prefetch { at: first, step: (panel / each).min(tiles::AHEAD), panel: 0 }, 0);
+            return (Prefetch { at: first, step: (panel / each).min(tiles::PREFETCH_BYTES), panel: 0 }, 0);
         }
         if drive.shape.parts.len() > 1 {
             return nothing;
         }
         if !drive.packs && self.tiles.end == drive.all && self.panels.end < drive.shape.panels() {
             let next = drive.group.min(drive.shape.panels() - self.panels.end) * on.b_panel;
-            let step = next.div_ceil(self.tiles.len() * all).min(tiles::AHEAD);
+            let step = next.div_ceil(self.tiles.len() * all).min(tiles::PREFETCH_BYTES);
             let before = (at.tile - self.tiles.start) * all * step;
             let first = on.b.as_ptr().addr().wrapping_add(self.b_at + self.panels.end * on.b_panel + before);
             return (Prefetch { at: first, step, panel: 0 }, at.run * all * step);
         }
         let bytes = (at.rows[0] + at.rows[1]) * distance;
-        let step = bytes.div_ceil(all).min(tiles::AHEAD);
+        let step = bytes.div_ceil(all).min(tiles::PREFETCH_BYTES);
         let is_next = at.tile + 1 < self.tiles.end && first.wrapping_sub(on.a.as_ptr().addr()) < on.a.len();
         if is_next { (Prefetch { at: first.wrapping_add(bytes), step, panel: 0 }, at.line_bytes[0]) } else { nothing }
     }

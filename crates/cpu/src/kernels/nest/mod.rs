@@ -19,7 +19,7 @@ mod tests;
 
 use super::tile::list::Kept;
 use super::tile::wide::{self, Before, Wide};
-use super::tile::{AHEAD, Call, List, Listed, ONE_STRIP, Panels, Prefetch, PrefetchQueue, Spec, Start, TailArgs, Tile, tallest};
+use super::tile::{Call, List, Listed, ONE_STRIP, PREFETCH_BYTES, Panels, Prefetch, PrefetchQueue, Spec, Start, TailArgs, Tile, tallest};
 use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::{Budget, Core, KBlock};
@@ -561,7 +561,7 @@ impl<W: Rows> Task<'_, '_, W> {
                 let Some(NextPanels::Run(bytes)) = self.next_panels(part) else { return Prefetch::default() };
                 let [first, end] = [tiles.start, tiles.end].map(|tile| bytes.len() * tile / self.tiles.len());
                 let at = self.on.b.as_ptr().addr().wrapping_add(bytes.start + first);
-                Prefetch { at, step: (end - first).div_ceil(asks).min(AHEAD), panel: 0 }
+                Prefetch { at, step: (end - first).div_ceil(asks).min(PREFETCH_BYTES), panel: 0 }
             }
             // The rows of the tiles that come two tiles later, at the speed of the products.
             (Far::Rows, Some((first, row))) => {

@@ -4,7 +4,7 @@
 use super::shape::{Operands, Packed, Packs, Part, Right, Shape};
 use super::{Nest, Task};
 use crate::kernels::scratch::lend;
-use crate::kernels::tile::{AHEAD, Grid, PrefetchQueue, wide};
+use crate::kernels::tile::{Grid, PREFETCH_BYTES, PrefetchQueue, wide};
 use oxidnn_runtime::Buf;
 use std::ops::Range;
 
@@ -143,24 +143,25 @@ impl<W> Task<'_, '_, W> {
             return None;
         }
         let (each, size, width) = (shape.product.depth(), 4 / shape.product.depth(), shape.panel);
-        let chunks = |bytes: usize| bytes.div_ceil(AHEAD);
+        let chunks = |bytes: usize| bytes.div_ceil(PREFETCH_BYTES);
         let at = on.b.as_ptr().addr() + self.b_at;
         Some(NextPanels::Grid(match on.packs {
             Packs::By(_) => return None,
             Packs::Nothing if shape.right == Right::Panels => {
-                let grid = Grid { inner: chunks(part.steps * 4 * width), inner_step: AHEAD, outer: panels.len(), outer_step: step };
+                let grid =
+                    Grid { inner: chunks(part.steps * 4 * width), inner_step: PREFETCH_BYTES, outer: panels.len(), outer_step: step };
                 PrefetchQueue::new(at + panels.start * step + part.first * 4 * width, grid)
             }
             // In a transposed matrix, rows are columns of the panels.
             Packs::Plain(plain) if plain.column != size => {
                 let (inner, outer) = (panels.len() * width, chunks(part.steps * 4));
-                let grid = Grid { inner, inner_step: plain.column, outer, outer_step: AHEAD };
+                let grid = Grid { inner, inner_step: plain.column, outer, outer_step: PREFETCH_BYTES };
                 PrefetchQueue::new(at + part.first * 4 + panels.start * width * plain.column, grid)
             }
             packs => {
                 let row = if let Packs::Plain(plain) = packs { plain.depth } else { on.b_row };
                 let outer = chunks(panels.len() * width * size);
-                let grid = Grid { inner: part.steps * each, inner_step: row, outer, outer_step: AHEAD };
+                let grid = Grid { inner: part.steps * each, inner_step: row, outer, outer_step: PREFETCH_BYTES };
                 PrefetchQueue::new(at + part.first * each * row + panels.start * width * size, grid)
             }
         }))

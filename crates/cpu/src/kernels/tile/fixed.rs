@@ -6,7 +6,7 @@
 
 use super::list::Reach;
 use super::{Call, Places};
-use oxidnn_jit::kernels::dot::HEAD;
+use oxidnn_jit::kernels::dot::STRIP_HEADER_WORDS;
 use std::ops::Range;
 
 /// A list with offsets instead of addresses.
@@ -63,13 +63,13 @@ impl Fixed {
         let Listed { words, rows, tap, .. } = list;
         let mut extent = Extent { a: Span::NONE, b: Span::NONE, c: Span::NONE, sums: Span::NONE, sums_row };
         let mut rest = words;
-        while let Some((head, more)) = rest.split_at_checked(HEAD + rows) {
+        while let Some((head, more)) = rest.split_at_checked(STRIP_HEADER_WORDS + rows) {
             let (taps, more) = more.split_at_checked(head[0].checked_mul(tap)?)?;
             // Rows before the last tile.
             let before = head[1].checked_sub(1)?.checked_mul(rows)?;
             extent.sums = extent.sums.with(head[2], before.checked_mul(sums_row)?)?;
             let [a_more, c_more] = [before.checked_mul(head[3])?, before.checked_mul(head[4])?];
-            for row in &head[HEAD..] {
+            for row in &head[STRIP_HEADER_WORDS..] {
                 extent.c = extent.c.with(*row, c_more)?;
             }
             for words in taps.chunks_exact(tap) {
@@ -125,7 +125,7 @@ impl<'l> Listed<'l> {
 
     /// The heads of all strips.
     fn strips(&self) -> impl Iterator<Item = &'l [usize]> {
-        let (head, tap, mut rest) = (HEAD + self.rows, self.tap, self.words);
+        let (head, tap, mut rest) = (STRIP_HEADER_WORDS + self.rows, self.tap, self.words);
         std::iter::from_fn(move || {
             let (strip, more) = rest.split_at_checked(head)?;
             rest = more.get(strip[0] * tap..).unwrap_or_default();
@@ -141,7 +141,7 @@ impl<'l> Listed<'l> {
     /// The farthest address of the first row of `A` over the taps of the first strip, and bytes from one row to the next; `None` without
     /// taps.
     pub fn source(&self) -> Option<(usize, usize)> {
-        let (strip, taps) = self.words.split_at_checked(HEAD + self.rows)?;
+        let (strip, taps) = self.words.split_at_checked(STRIP_HEADER_WORDS + self.rows)?;
         let first = taps.chunks_exact(self.tap).take(strip[0]).map(|tap| tap[1]).max()?;
         Some((first.wrapping_add(self.base()[0]), strip[3]))
     }
@@ -155,7 +155,7 @@ impl<'l> Listed<'l> {
     where
         'l: 'w,
     {
-        let (head, tap) = (HEAD + self.rows, self.tap);
+        let (head, tap) = (STRIP_HEADER_WORDS + self.rows, self.tap);
         let (mut rest, mut len) = (self.words, 0);
         while let Some((strip, more)) = rest.split_at_checked(head) {
             let (taps, more) = more.split_at(strip[0] * tap);

@@ -4,7 +4,7 @@
 //! checked once for all panels that its tiles are multiplied by: work here is done for each strip, not for each tile and panel.
 
 use super::{Listed, MOST_ROWS, Places, Spec};
-use oxidnn_jit::kernels::dot::HEAD;
+use oxidnn_jit::kernels::dot::STRIP_HEADER_WORDS;
 use std::ops::Range;
 
 /// Strips being written, in the format that `oxidnn_jit::kernels::dot` describes.
@@ -50,12 +50,12 @@ pub struct Strip<'s> {
 const SLACK: usize = MOST_ROWS;
 
 /// Words that hold one strip of one tap.
-pub const ONE_STRIP: usize = HEAD + 1 + 2 * MOST_ROWS + SLACK;
+pub const ONE_STRIP: usize = STRIP_HEADER_WORDS + 1 + 2 * MOST_ROWS + SLACK;
 
 impl<'t> List<'t> {
     /// Words of `strips` strips with this many rows and taps; a tap has the addresses of `listed` rows. `None` on overflow.
     pub fn words(strips: usize, [rows, listed]: [usize; 2], taps: usize) -> Option<usize> {
-        (1 + listed).checked_mul(taps)?.checked_add(HEAD + rows)?.checked_mul(strips)?.checked_add(SLACK)
+        (1 + listed).checked_mul(taps)?.checked_add(STRIP_HEADER_WORDS + rows)?.checked_mul(strips)?.checked_add(SLACK)
     }
 
     /// An empty list in `words`, for tiles of `rows` rows; taps have the addresses of all rows.
@@ -116,7 +116,7 @@ impl<'t> List<'t> {
     #[inline]
     pub fn has_room(&self, taps: usize) -> bool {
         let listed = if self.across { 1 } else { self.rows };
-        self.len + HEAD + self.rows + taps * (1 + listed) + SLACK <= self.words.len()
+        self.len + STRIP_HEADER_WORDS + self.rows + taps * (1 + listed) + SLACK <= self.words.len()
     }
 
     /// Adds a strip, without taps.
@@ -125,19 +125,19 @@ impl<'t> List<'t> {
     /// Without room for it.
     #[inline(always)]
     pub fn strip(&mut self, strip: Strip<'_>) {
-        let words = &mut self.words[self.len..self.len + HEAD + SLACK];
-        words[..HEAD].copy_from_slice(&[0, strip.tiles, strip.sums, strip.a_row, strip.c_row]);
-        words[HEAD..].iter_mut().zip(strip.to.1).for_each(|(to, offset)| *to = strip.to.0.wrapping_add(*offset));
+        let words = &mut self.words[self.len..self.len + STRIP_HEADER_WORDS + SLACK];
+        words[..STRIP_HEADER_WORDS].copy_from_slice(&[0, strip.tiles, strip.sums, strip.a_row, strip.c_row]);
+        words[STRIP_HEADER_WORDS..].iter_mut().zip(strip.to.1).for_each(|(to, offset)| *to = strip.to.0.wrapping_add(*offset));
         self.last = self.len;
-        self.len += HEAD + self.rows;
+        self.len += STRIP_HEADER_WORDS + self.rows;
     }
 
     /// Adds `bytes` to all addresses of the destination.
     pub fn shift(&mut self, bytes: usize) {
         let (mut at, tap) = (self.start, if self.across { 2 } else { 1 + self.rows });
         while at < self.len {
-            self.words[at + HEAD..][..self.rows].iter_mut().for_each(|to| *to = to.wrapping_add(bytes));
-            at += HEAD + self.rows + self.words[at] * tap;
+            self.words[at + STRIP_HEADER_WORDS..][..self.rows].iter_mut().for_each(|to| *to = to.wrapping_add(bytes));
+            at += STRIP_HEADER_WORDS + self.rows + self.words[at] * tap;
         }
     }
 
@@ -213,14 +213,14 @@ impl Reach {
         let (rows, tap_words) = (usize::from(spec.rows), 1 + spec.listed());
         let check = Reach::CHECKS[spec.listed() - 1];
         let (mut count, mut inside, mut rest) = (0, true, strips);
-        while let Some((head, more)) = rest.split_at_checked(HEAD + rows) {
+        while let Some((head, more)) = rest.split_at_checked(STRIP_HEADER_WORDS + rows) {
             let (taps, more) = more.split_at_checked(head[0].checked_mul(tap_words)?)?;
             // Rows before the last tile.
             let before = head[1].checked_sub(1)?.checked_mul(rows)?;
             let (a, zeros) = (self.a.and_then(before.checked_mul(head[3])?), self.zeros.and_then(before.checked_mul(head[3])?));
             if let Some(c) = &self.c {
                 let c = c.and_then(before.checked_mul(head[4])?);
-                inside &= head[HEAD..].iter().fold(true, |ok, row| ok & c.holds(*row));
+                inside &= head[STRIP_HEADER_WORDS..].iter().fold(true, |ok, row| ok & c.holds(*row));
             }
             if let Some((sums, row)) = &self.sums {
                 inside &= sums.and_then(before.checked_mul(*row)?).holds(head[2]);

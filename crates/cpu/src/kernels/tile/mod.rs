@@ -25,7 +25,7 @@ pub use fixed::{Fixed, Listed};
 use list::Reach;
 pub use list::{List, ONE_STRIP, Strip};
 use oxidnn_jit::kernels::dot::{self, Dot};
-pub use oxidnn_jit::kernels::dot::{AHEAD, Line, Product, Start, Stride};
+pub use oxidnn_jit::kernels::dot::{Line, PREFETCH_BYTES, Product, Start, Stride};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;

@@ -1,8 +1,8 @@
 //! Software prefetch by kernels, of operands that come from far, while they multiply.
 
-use super::AHEAD;
+use super::PREFETCH_BYTES;
 
-/// Memory to prefetch into L2: [`AHEAD`] bytes for every four steps. Any address is allowed, since nothing is read.
+/// Memory to prefetch into L2: [`PREFETCH_BYTES`] bytes for every four steps. Any address is allowed, since nothing is read.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Prefetch {
     /// The first address.
@@ -26,7 +26,7 @@ pub struct Grid {
     pub outer_step: usize,
 }
 
-/// Memory that kernels prefetch piece by piece, [`AHEAD`] bytes at every address of a grid.
+/// Memory that kernels prefetch piece by piece, [`PREFETCH_BYTES`] bytes at every address of a grid.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct PrefetchQueue {
     start: usize,
@@ -59,7 +59,7 @@ impl PrefetchQueue {
         }
         let (i, o, piece) = (self.done % inner, self.done / inner, self.piece());
         self.done += count.min(piece);
-        let step = if inner_step == AHEAD && count > piece { (piece * AHEAD).div_ceil(count) } else { inner_step };
+        let step = if inner_step == PREFETCH_BYTES && count > piece { (piece * PREFETCH_BYTES).div_ceil(count) } else { inner_step };
         Prefetch { at: self.start.wrapping_add(o * outer_step + i * inner_step), step, panel: 0 }
     }
 }

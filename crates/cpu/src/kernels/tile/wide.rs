@@ -17,7 +17,7 @@ use super::{Call, Line, List, MOST_ROWS, Product, Spec, Stride, Strip, Tile};
 use crate::kernels::multiversion::{Simd, multiversion};
 use crate::kernels::scratch::Part;
 use oxidnn_jit::Isa;
-use oxidnn_jit::kernels::dot::HEAD;
+use oxidnn_jit::kernels::dot::STRIP_HEADER_WORDS;
 use oxidnn_runtime::{Buf, Executor};
 
 #[cfg(test)]
@@ -236,7 +236,7 @@ impl Wide {
         let mut list = List::new(bytemuck::cast_slice_mut(words), count);
         let (mut rest, mut used) = (call.strips, 0);
         let mut call = Call { steps: 2 * (call.steps + usize::from(before.partial > 0)), ..call };
-        while let Some((head, more)) = rest.split_at_checked(HEAD + count) {
+        while let Some((head, more)) = rest.split_at_checked(STRIP_HEADER_WORDS + count) {
             let (taps, more) = more.split_at(head[0] * (1 + count));
             let len = row_len(head[0] * call.steps / 2);
             let mut done = 0;
@@ -292,7 +292,7 @@ struct Piece<'s> {
 impl Piece<'_> {
     /// Rows of a tile.
     fn rows(&self) -> usize {
-        self.head.len() - HEAD
+        self.head.len() - STRIP_HEADER_WORDS
     }
 
     /// Lists the tiles, whose widened rows are `a_row` bytes apart; `place` gives the offsets of the first tile's rows, tap by tap, and

@@ -79,7 +79,7 @@ fn sums_are_finished_in_registers() {
         let b: Vec<f32> = (0..columns).map(|j| j as f32).collect();
         let mut sums = vec![-1.0_f32; rows * columns];
         let mut strips = vec![1, 1];
-        strips.resize(HEAD + rows, 0);
+        strips.resize(STRIP_HEADER_WORDS + rows, 0);
         strips.extend([0].into_iter().chain(a.iter().map(|x| std::ptr::from_ref(x).addr())));
         let args = Args {
             strips: strips.as_ptr(),

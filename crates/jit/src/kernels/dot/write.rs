@@ -3,7 +3,7 @@
 //! A step is one or two *passes* over the tile. There is one pass where one instruction multiplies the elements of a step. Otherwise every
 //! pass extracts a part of the step's elements from their lanes, `B`'s once, `A`'s row by row, and multiplies those.
 
-use super::{AHEAD, Args, Dot, Function, HEAD, Int, Line, Pred, Product, Start, Stride, Sums, TileAt, Val, column};
+use super::{Args, Dot, Function, Int, Line, PREFETCH_BYTES, Pred, Product, STRIP_HEADER_WORDS, Start, Stride, Sums, TileAt, Val, column};
 use crate::asm::Width;
 use crate::ir::{Accumulate, Addr, Binary, Elem, Prefetch, Src, Unary};
 use crate::isa::Isa;
@@ -167,7 +167,7 @@ impl Writer<'_> {
         let ones = narrow.then(|| f.splat_i32(self.width, ONES));
         f.set(table, strip);
         let taps = f.load_int(at.word(0));
-        f.add(table, ((HEAD + usize::from(self.dot.rows)) * size_of::<usize>()) as i32);
+        f.add(table, ((STRIP_HEADER_WORDS + usize::from(self.dot.rows)) * size_of::<usize>()) as i32);
         f.repeat(taps, |f| self.tap(f, at, (panel, table), (flip, ones), &sums));
         let (first, others) = sums.split_at(self.each());
         let add = if self.dot.product.is_whole() { Binary::AddI32 } else { Binary::AddF32 };
@@ -270,7 +270,7 @@ impl Writer<'_> {
                 self.pass(f, *pass, at, step * self.line(), &sums[set..][..self.each()], left);
             }
             if let Some((ahead, _)) = self.ahead.filter(|_| count > 1) {
-                f.prefetch(Prefetch::L2, ahead.at(step * (AHEAD / 4) as i32));
+                f.prefetch(Prefetch::L2, ahead.at(step * (PREFETCH_BYTES / 4) as i32));
             }
             if let Some(bytes) = self.a_step {
                 f.add(at.k, bytes);

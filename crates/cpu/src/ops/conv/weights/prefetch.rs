@@ -6,7 +6,7 @@
 
 use super::side::{Places, Strides};
 use super::tiled::Side;
-use crate::kernels::tile::{AHEAD, Prefetch};
+use crate::kernels::tile::{PREFETCH_BYTES, Prefetch};
 
 /// Runs of bytes, equal in every block of channels and every image.
 #[derive(Clone, Copy, Default)]
@@ -29,11 +29,11 @@ impl Runs {
         let line = side.grid.placed(dims.map(|d| d.taps.max(1) - 1), places, strides).scaled(4);
         let farthest = (0..3).find(|i| places.at[*i].1 > 1).unwrap_or(2);
         // If a request is a pixel, pixels that a single tap skips are left out.
-        let skips = dims[2].taps == 1 && strides.block * 4 == AHEAD;
+        let skips = dims[2].taps == 1 && strides.block * 4 == PREFETCH_BYTES;
         Runs {
             at: start.wrapping_add_signed(line.base as isize),
             bytes: places.at[farthest].1 * line.at[farthest],
-            step: if skips { line.at[2].max(AHEAD) } else { AHEAD },
+            step: if skips { line.at[2].max(PREFETCH_BYTES) } else { PREFETCH_BYTES },
             counts: [channels.div_ceil(strides.block), places.images.1],
             distances: [strides.far * 4, line.image],
             done: 0,
