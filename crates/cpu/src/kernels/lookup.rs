@@ -249,7 +249,7 @@ impl SumRows {
 
     /// Number of rows.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.rows.len()
     }
 

@@ -115,7 +115,7 @@ impl Generated for Lines {
 
     fn run(&self, summer: &Summer, _simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
         let bufs = [ctx.buf(self.args[0])?, ctx.buf(self.args[1])?];
-        let ([images, blocks], rows) = (self.places[1].counts, self.rows.len());
+        let ([images, blocks], rows) = (self.places[1].counts, self.rows.count());
         // A task has parts of a plane, or several planes.
         let each = (GRAIN as usize / self.elements).max(1);
         let (parts, planes) = (rows.div_ceil(each), (each / rows).max(1));
