@@ -106,11 +106,14 @@ impl Vectors {
         Vectors { tables, masks, reach, whole_reach, whole, bits, of: (sizes, lanes) }
     }
 
-    /// Vectors that are read, and that are written.
+    /// Vectors that are read, that are written, and of the latter those of which only some lanes are.
     #[must_use]
-    pub fn used(&self) -> [usize; 2] {
-        let some = |masks: &[u16]| masks.iter().filter(|mask| **mask != 0).count();
-        self.masks.as_ref().map_or(self.tables.each_ref().map(Vec::len), |masks| [some(&masks.reads), some(&masks.writes)])
+    pub fn used(&self) -> [usize; 3] {
+        let Some(masks) = &self.masks else { return [self.tables[0].len(), self.tables[1].len(), 0] };
+        let whole = u16::MAX >> (LANES - self.of.1);
+        let some = |masks: &[u16]| masks.iter().filter(|mask| **mask & whole != 0).count();
+        let partly = masks.writes.iter().filter(|mask| **mask & whole != 0 && **mask & whole != whole).count();
+        [some(&masks.reads), some(&masks.writes), partly]
     }
 }
 

@@ -135,14 +135,14 @@ impl Copies {
 
     /// What copying the first source counts, and zeroing the padded area: positions in chunks, and bytes that are cleared before.
     pub fn counts(&self) -> Option<(Counts, Zeros)> {
-        let moved = self.moves.first()?.nest.as_ref()?.counts(self.tile.area());
+        let moved = self.moves.first()?.nest.as_ref()?.counts(1, self.tile.area());
         Some((moved, self.zeros()))
     }
 
     /// What zeroing the padded area counts.
     pub fn zeros(&self) -> Zeros {
         match &self.padding {
-            Padding::Behind(nest) => (nest.as_ref().map_or(Counts::default(), |nest| nest.counts(CHUNK as i64)), 0),
+            Padding::Behind(nest) => (nest.as_ref().map_or(Counts::default(), |nest| nest.counts(0, CHUNK as i64)), 0),
             Padding::Cleared(bytes) => (Counts::default(), *bytes),
         }
     }

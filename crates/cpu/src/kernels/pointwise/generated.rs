@@ -19,7 +19,7 @@ use super::fold::FoldOp;
 use super::operand::Kind;
 use super::pipeline::{Bound, Group, Lines, Pipeline, Registers};
 use super::program::{LINE, Operand, Over, Source, Stage, Step};
-use super::{Chunk, Chunks, Counts, Memory, Nest, OPERANDS, split};
+use super::{CHUNK, Chunk, Chunks, Counts, Memory, Nest, OPERANDS, split};
 use crate::CpuTarget;
 use crate::decision::How;
 use crate::hardware::Caches;
@@ -230,8 +230,8 @@ struct OwnRows {
 pub enum Taken {
     /// From memory.
     InPlace,
-    /// Some of them are copied for it, chunk by chunk.
-    Brought(usize),
+    /// Some of them are copied for it, chunk by chunk: each is counted.
+    Brought,
     /// All of them: a chunk is one row.
     InChunks,
 }
@@ -314,13 +314,17 @@ impl Program {
 
     /// What a program of one group counts, and how it takes its operands.
     pub fn counts(&self) -> Option<(Taken, (Counts, Zeros))> {
-        let [Made::Fused(chain)] = &self.groups[..] else { return None };
-        let taken = match chain.brought.len() {
-            _ if chain.flat => Taken::InChunks,
-            0 => Taken::InPlace,
-            count => Taken::Brought(count),
-        };
-        Some((taken, self.pipeline.counts()?))
+        let ([Made::Fused(chain)], [Group { grid: Some(grid), .. }]) = (&self.groups[..], &self.pipeline.groups[..]) else { return None };
+        let (mut counts, zeros) = self.pipeline.counts()?;
+        if chain.flat || chain.brought.is_empty() {
+            return Some((if chain.flat { Taken::InChunks } else { Taken::InPlace }, (counts, zeros)));
+        }
+        counts = Counts::default();
+        for brought in &chain.brought {
+            let of = grid.kept.counts(brought.operand, CHUNK as i64);
+            counts.as_flattened_mut().iter_mut().zip(of.as_flattened()).for_each(|(sum, n)| *sum += n);
+        }
+        Some((Taken::Brought, (counts, zeros)))
     }
 
     /// Whether it stores a result non-temporally.

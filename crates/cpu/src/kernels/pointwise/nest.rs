@@ -227,7 +227,7 @@ impl Tile {
 const SQUARE: i64 = 8;
 const PARTLY: f64 = 1.7;
 
-/// Chunks, runs and positions of a traversal: where the first two operands are contiguous along runs, where the second one is contiguous across
+/// Chunks, runs and positions of a traversal: where the first operand and another are contiguous along runs, where the other is contiguous across
 /// them, and elsewhere.
 pub type Counts = [[f64; 3]; 3];
 
@@ -344,11 +344,11 @@ impl Nest {
         Some(())
     }
 
-    /// What a traversal in chunks of at most `limit` positions counts.
-    pub fn counts(&self, limit: i64) -> Counts {
+    /// What a traversal in chunks of at most `limit` positions counts, by where operand `t` is contiguous.
+    pub fn counts(&self, t: usize, limit: i64) -> Counts {
         let mut counts = Counts::default();
         for part in self.first.iter().chain(&self.more) {
-            let ([run, rows], class) = (part.chunk(limit), part.class(self.operands));
+            let ([run, rows], class) = (part.chunk(limit), part.class(t));
             for (count, each) in counts[class].iter_mut().zip([run * rows, run, 1]) {
                 *count += part.volume as f64 / each as f64;
             }
@@ -365,7 +365,7 @@ impl Nest {
             let all = ((run + SQUARE - 1) / SQUARE * ((rows + SQUARE - 1) / SQUARE)) as f64;
             (whole + PARTLY * (all - whole)) * (SQUARE * SQUARE * part.volume) as f64 / (run * rows) as f64
         };
-        self.first.iter().chain(&self.more).filter(|part| part.class(self.operands) == 1).map(squares).sum()
+        self.first.iter().chain(&self.more).filter(|part| part.class(1) == 1).map(squares).sum()
     }
 
     /// Number of positions.
@@ -555,12 +555,12 @@ impl Part {
         [run, if run == inner.size { outer.size.min(limit / run).max(1) } else { 1 }]
     }
 
-    /// Where it is counted in [`Counts`].
-    fn class(&self, operands: usize) -> usize {
+    /// Where it is counted in [`Counts`] for operand `t`.
+    fn class(&self, t: usize) -> usize {
         let [_, outer, inner] = self.innermost();
         match inner.strides[0] == 1 {
-            true if operands < 2 || inner.strides[1] == 1 => 0,
-            true if outer.strides[1] == 1 && inner.size * outer.size >= LEAST => 1,
+            true if inner.strides[t] == 1 => 0,
+            true if outer.strides[t] == 1 && inner.size * outer.size >= LEAST => 1,
             _ => 2,
         }
     }

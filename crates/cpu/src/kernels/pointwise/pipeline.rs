@@ -520,11 +520,11 @@ impl Pipeline {
         let [Group { grid: Some(grid), .. }] = &self.groups[..] else { return None };
         let mut zeros = Counts::default();
         for padding in &self.padding {
-            let more = padding.nest.counts(CHUNK as i64);
+            let more = padding.nest.counts(0, CHUNK as i64);
             zeros.iter_mut().flatten().zip(more.iter().flatten()).for_each(|(sum, n)| *sum += n);
         }
         let cleared = self.cleared.iter().map(|(_, bytes)| bytes.len()).sum();
-        Some((grid.kept.counts(CHUNK as i64), (zeros, cleared)))
+        Some((grid.kept.counts(1, CHUNK as i64), (zeros, cleared)))
     }
 }
 

@@ -35,9 +35,13 @@ const NUMBERS: usize = 16384;
 const LEAST: usize = 100;
 /// Numbers of rows of a tile that are no powers of two.
 const FEW: [usize; 4] = [3, 5, 6, 7];
-/// Nanoseconds of an execution; of a call; of a vector of a whole tile, and of its share in a permutation, and in a conversion; of one of a partial tile, and
-/// of one of zeros; and of a call with scales by lane, and by lane of each vector.
-const TIMES: Times<9> = [[109.0, 41.0, 0.43, 0.054, 0.29, 1.15, 0.7, 23.0, 95.0], [165.0, 7.7, 0.39, 0.184, 0.01, 0.86, 0.8, 118.0, 215.0]];
+/// Nanoseconds of an execution; of a call; of a vector of a whole tile, and of its share in a permutation, and in a conversion; of one of a partial tile, of
+/// one of zeros, and of one that is written under a mask; and of a call with scales by lane, and by lane of each vector.
+const TIMES: Times<10> =
+    [[109.0, 41.0, 0.43, 0.054, 0.29, 0.85, 0.7, 6.5, 23.0, 95.0], [131.0, 29.5, 0.75, 0.34, 0.16, 1.68, 1.6, 0.0, 116.0, 210.0]];
+/// The time of vectors that are added to old ones, relative to others; and of whole ones that are not permuted, relative to the same in a permutation.
+const ADDED: f64 = 1.6;
+const KEPT: f64 = 1.35;
 /// All that may end within a tile: padded dimensions, and loops of odd size.
 pub(super) const ENDS: usize = PADDED + 4;
 /// The index of positions among a loop's steps: behind destination, source, and the scales of both.
@@ -520,7 +524,7 @@ impl Parts {
 
 impl Timed for Lanes {
     fn time(&self, isa: Option<Isa>) -> Option<f64> {
-        let [calls, tiles, partial, zeros] = self.regions.counts();
+        let [calls, tiles, partial, zeros, masked] = self.regions.counts();
         let vectors = self.vectors.each_ref().map(|vectors| vectors.len() as f64);
         let bits = match self.kernel.order {
             Order::Kept => 0,
@@ -531,8 +535,10 @@ impl Timed for Lanes {
         let converted = if self.kernel.from == self.kernel.to { 0.0 } else { written };
         let scaled = if self.kernel.factors.contains(&Factor::ByRow) { calls } else { 0.0 };
         let [by_lane, each] = if self.kernel.each { [0.0, calls] } else { [scaled, 0.0] };
-        let whole = tiles * (vectors[0] + vectors[1]);
-        Some(total(&TIMES, isa, [1.0, calls, whole, written * bits as f64, converted, partial, zeros, by_lane, each]))
+        let added = if self.kernel.adds { ADDED } else { 1.0 };
+        let kept = if self.kernel.order == Order::Kept { KEPT } else { 1.0 };
+        let (whole, partial) = (kept * added * tiles * (vectors[0] + vectors[1]), added * partial);
+        Some(total(&TIMES, isa, [1.0, calls, whole, written * bits as f64, converted, partial, zeros, masked, by_lane, each]))
     }
 
     fn streams(&self) -> bool {

@@ -5,6 +5,7 @@ pub(crate) mod lanes;
 pub(crate) mod loops;
 mod pieces;
 mod regions;
+mod squares;
 mod steps;
 mod sums;
 mod time;
@@ -19,21 +20,23 @@ use sums::{Behind, Summed, Sums};
 
 /// The rows. Each takes what it is able to do, unless one behind it is predicted to be faster ([`time`]).
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("pieces:jit", |p, t| time::first(ROWS, p, t)),
-    Impl::new("steps:jit", |p, t| time::first(&ROWS[1..], p, t)),
-    Impl::new("lanes:jit", |p, t| time::first(&ROWS[2..], p, t)),
-    Impl::new("few:jit", |p, t| time::first(&ROWS[3..], p, t)).for_some_shapes(),
-    Impl::new("tables:portable", |p, t| time::first(&ROWS[4..], p, t)),
-    Impl::new("chunks:jit", |p, t| time::first(&ROWS[5..], p, t)),
-    Impl::new("tiles:jit", |p, t| time::first(&ROWS[6..], p, t)),
-    Impl::new("tiles:portable", |p, t| time::first(&ROWS[7..], p, t)),
+    Impl::new("squares:jit", |p, t| time::first(ROWS, p, t)),
+    Impl::new("pieces:jit", |p, t| time::first(&ROWS[1..], p, t)),
+    Impl::new("steps:jit", |p, t| time::first(&ROWS[2..], p, t)),
+    Impl::new("lanes:jit", |p, t| time::first(&ROWS[3..], p, t)),
+    Impl::new("few:jit", |p, t| time::first(&ROWS[4..], p, t)).for_some_shapes(),
+    Impl::new("tables:portable", |p, t| time::first(&ROWS[5..], p, t)),
+    Impl::new("chunks:jit", |p, t| time::first(&ROWS[6..], p, t)),
+    Impl::new("tiles:jit", |p, t| time::first(&ROWS[7..], p, t)),
+    Impl::new("tiles:portable", |p, t| time::first(&ROWS[8..], p, t)),
     Impl::new("chunks:portable", convert),
     fallback::ROW,
 ];
 
-/// Transpositions, in one step or two; permutations of lanes; elements by tables of places, in vectors or one by one; programs of generated code; copies,
+/// Transpositions of words; of any elements, in one step or two; permutations of lanes; elements by tables of places, in vectors or one by one; programs of generated code; copies,
 /// transposed or in runs; programs.
-const ROWS: &[Choose<CpuTarget>] = &[pieces::plan, steps::plan, lanes::plan, looked_up, placed, generated, turned, copy, convert];
+const ROWS: &[Choose<CpuTarget>] =
+    &[squares::plan, pieces::plan, steps::plan, lanes::plan, looked_up, placed, generated, turned, copy, convert];
 
 /// Most elements whose places are tables if loops have them, too.
 const FEW: i64 = 2048;
@@ -195,9 +198,9 @@ fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
     })
 }
 
-/// Whether tables of the place of every element take no longer to make than other plans.
+/// Whether elements are so few, or among so much padding, that tables of their places may be worth their making.
 fn is_few(op: &Reorder) -> bool {
-    op.dst.dims().volume().is_some_and(|n| n <= FEW)
+    op.dst.dims().volume().is_some_and(|n| n <= FEW) || is_sparse(&op.src) || is_sparse(&op.dst)
 }
 
 /// The same by vectors.

@@ -191,17 +191,20 @@ impl Regions {
         self.calls * self.common.iter().map(|l| l.size).product::<usize>()
     }
 
-    /// Calls; whole tiles; and the vectors of partial tiles, and those of tiles of zeros.
-    pub(super) fn counts(&self) -> [f64; 4] {
+    /// Calls; whole tiles; the vectors of partial tiles, and those of tiles of zeros; and vectors that are written under a mask.
+    pub(super) fn counts(&self) -> [f64; 5] {
         let product = |loops: &[Loop]| loops.iter().map(|l| l.size as f64).product::<f64>();
-        let mut counts = [self.calls as f64, 0.0, 0.0, 0.0];
+        let mut counts = [self.calls as f64, 0.0, 0.0, 0.0, 0.0];
         for region in &self.all {
             let (cut, piece) = region.cut;
             let tiles = (region.places.len() / piece * cut.size) as f64 * product(&region.outer);
             match region.partial.as_ref().map(Vectors::used) {
                 None => counts[1] += tiles,
-                Some([0, written]) => counts[3] += tiles * written as f64,
-                Some([read, written]) => counts[2] += tiles * (read + written) as f64,
+                Some([read, written, masked]) => {
+                    let (kind, vectors) = if read == 0 { (3, written) } else { (2, read + written) };
+                    counts[kind] += tiles * vectors as f64;
+                    counts[4] += tiles * masked as f64;
+                }
             }
         }
         counts.map(|count| count * product(&self.common))

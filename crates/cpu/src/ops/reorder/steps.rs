@@ -6,7 +6,7 @@
 //! rare types) does the arithmetic in the layout of the narrower tensor, and moves elements in the other step.
 
 use super::loops::loops;
-use super::{check_adjusted, check_copy, check_known, generated, is_sparse, lanes, pieces, reorder, run, time, turned};
+use super::{check_adjusted, check_copy, check_known, generated, is_sparse, lanes, pieces, reorder, run, squares, time, turned};
 use crate::CpuTarget;
 use crate::ops::staged::{self, Copied};
 use oxidnn_runtime::{Choose, Plan, Skip};
@@ -14,13 +14,14 @@ use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Blocking, Blocks, Layout, Problem, Tensor};
 
 /// Rows that move elements.
-const MOVES: &[Choose<CpuTarget>] = &[pieces::plan, lanes::plan, turned];
+const MOVES: &[Choose<CpuTarget>] = &[squares::plan, pieces::plan, lanes::plan, turned];
 /// Numbers of rows that layouts interleave.
 const ROWS: std::ops::RangeInclusive<i64> = 2..=8;
 /// Contiguous elements in both tensors from which on arithmetic needs no separate step.
 const MIN_RUN: usize = 16;
-/// Seconds from the first step to the second.
+/// Seconds from the first step to the second, and the time of both relative to each on its own: the first leaves its result in the caches of the second.
 const BETWEEN: f64 = 1e-7;
+const BOTH: f64 = 1.4;
 /// Elements from which on two steps pay.
 const MIN_ELEMENTS: i64 = 256;
 
@@ -68,7 +69,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     };
     let what = "in two steps, the second from a copy in another layout or type";
     let [first, second] = steps;
-    let seconds = time::seconds(&*first).zip(time::seconds(&*second)).map(|(a, b)| a + b + BETWEEN);
+    let seconds = time::seconds(&*first).zip(time::seconds(&*second)).map(|(a, b)| BOTH * (a + b) + BETWEEN);
     staged::with_copy(problem, first, Copied { what, arg: Arg::DST, apart: true, reorders: [None, Some(second)], seconds }, target)
 }
 
