@@ -25,6 +25,8 @@ const AMX_COLUMNS: i64 = 2;
 /// Least K from which on weights of open layout and of several columns stay plain: with less, packing them for few rows costs more than
 /// idle lanes of panels do for many.
 const PLAIN_DEPTH: usize = 512;
+/// The same for bf16 with AMX, whose tiles of some rows are fast enough until K is so long that memory limits both.
+const AMX_PLAIN_DEPTH: usize = 8192;
 /// Least K, for one column and for several: the work after each sum costs as much as a few vectors of products.
 const DEPTH: [usize; 2] = [64, 768];
 /// Least elements of the streamed side, for one column and for several, that make preparing the other side worthwhile. `DEPTH` and `WALKED`
@@ -83,8 +85,8 @@ fn is_small_integer(dtype: DataType) -> bool {
 pub(crate) fn stay_plain(weights: &Tensor, columns: i64, depth: usize, target: &CpuTarget) -> bool {
     let real = [DataType::F32, DataType::Bf16, DataType::F16].contains(&weights.dtype);
     let on_amx = target.jit.is_some_and(|isa| isa.amx) && weights.dtype == DataType::Bf16;
-    let most = if on_amx { AMX_COLUMNS } else { COLUMNS };
-    real && (columns == 1 || (2..=most).contains(&columns) && depth >= PLAIN_DEPTH)
+    let (most, least) = if on_amx { (AMX_COLUMNS, AMX_PLAIN_DEPTH) } else { (COLUMNS, PLAIN_DEPTH) };
+    real && (columns == 1 || (2..=most).contains(&columns) && depth >= least)
 }
 
 impl Side {

@@ -173,8 +173,10 @@ pub(in crate::ops) fn prefers_tiles(rows: usize, weights: &Tensor, (depth, colum
     rows >= if far { enough.max(MIN_TILE_ROWS_IN_MEMORY) } else { enough }
 }
 
-/// Rows from which on converting f16 weights once pays: in panels or rows, and in columns, which are transposed, too. Measured on Zen 3.
-const MIN_F16_ROWS: [i64; 2] = [MAX_ROWS as i64 + 1, 24];
+/// Rows from which on converting f16 weights once pays: in panels or rows, and in columns, which are transposed, too; and elements of a matrix of weights
+/// from which on its panels are used often enough. Measured on Zen 3 and on a Xeon.
+const MIN_F16_ROWS: [i64; 2] = [16, 24];
+const MIN_F16_ELEMENTS: i64 = 1 << 16;
 
 /// Takes dense products with weights of 8 or 4 bits, or of f16 if they have more rows than gemv takes, and a floating-point source.
 pub(super) fn plan_compressed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -201,8 +203,9 @@ fn unpacked(problem: &Problem, target: &CpuTarget, on_amx: bool) -> Result<Box<d
     if op.weights.dtype == DataType::F16 {
         let n = op.dst.dims().len();
         let by_column = op.weights.blocking().is_some_and(|b| b.is_plain() && b.strides[n - 1] != 1);
-        if op.dst.dims()[n - 2] < MIN_F16_ROWS[usize::from(by_column)] {
-            return Err(Skip::Shape("so few rows, for which tiles convert weights as they multiply them"));
+        let elements = op.weights.dims()[n - 2..].iter().product::<i64>();
+        if op.dst.dims()[n - 2] < MIN_F16_ROWS[usize::from(by_column)] || elements < MIN_F16_ELEMENTS {
+            return Err(Skip::Shape("so few rows or weights that tiles convert as they multiply"));
         }
         // The source is copied element by element, except where it is contiguous.
         if !op.src.blocking().is_some_and(|b| b.is_plain() && b.strides[n - 1] == 1) {

@@ -33,6 +33,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("merged:jit", merged::plan),
     Impl::new("few_columns:jit", few_columns).for_some_shapes(),
     Impl::new("dots:jit", jit::plan_dots).for_some_shapes(),
+    Impl::new("widened:jit", widened).for_some_shapes(),
     Impl::new("small:jit", jit::plan_small).for_some_shapes(),
     Impl::new("few:jit", jit::plan_few).for_some_shapes(),
     Impl::new("gemv:jit", gemv::plan).for_some_shapes(),
@@ -53,6 +54,15 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 /// f32 products rounded to bf16 on AMX, if the `fpmath` mode allows it.
 fn rounded(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     rounded::plan(problem, target, &[jit::plan_amx])
+}
+
+/// f16 products on f32 copies.
+fn widened(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let plan = rounded::widened(problem, target, &[jit::plan])?;
+    match gemv::plan_compressed(problem, target) {
+        Ok(_) => Err(Skip::Shape("weights that are converted once, in L2")),
+        Err(_) => Ok(plan),
+    }
 }
 
 /// The rows that [`staged`] plans over copies of operands.
