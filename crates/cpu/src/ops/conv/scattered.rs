@@ -20,7 +20,7 @@ use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Bound, Buf, Ctx, Decision, Exec, Plan, Region, Skip};
 use oxidnn_spec::op::{Conv, ConvAlg, ConvSizes, Use, Window};
-use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Problem, Prop, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Op, Problem, Prop, Tensor};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -218,8 +218,8 @@ fn products(s: &Setup<'_>, rows: i64, depth: i64) -> Result<Problem, Skip> {
 impl Scattered {
     /// Elements of scratch: for the product's execution, its weights and its results; `None` on overflow.
     fn parts(&self) -> Option<[usize; 3]> {
-        let bytes = |arg: Arg| self.inner.problem().op.tensor(arg).map(|t| t.bytes().div_ceil(4));
-        Some([self.inner.scratch_bytes().div_ceil(4), bytes(Arg::WEIGHTS)?, bytes(Arg::DST)?])
+        let Op::Conv(product) = &self.inner.problem().op else { return None };
+        Some([self.inner.scratch_bytes(), product.weights.bytes(), product.dst.bytes()].map(|bytes| bytes.div_ceil(4)))
     }
 
     /// Writes the weights of a result channel, tap by tap, as rows of the product.
@@ -354,14 +354,13 @@ impl Generated for Scattered {
 
     fn run(&self, exec: &Arc<dyn Exec>, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let missing = || Error::Runtime("a product without an operand".into());
-        let inner = &self.inner.problem().op;
-        let tensor = |arg: Arg| inner.tensor(arg).ok_or_else(missing);
+        let Op::Conv(product) = &self.inner.problem().op else { return Err(missing()) };
         let [shared, weights, products] = self.parts().ok_or_else(missing)?;
         let shared = Region::host(scratch.take(shared)?.into_buf());
         let rows = scratch.take(weights)?.into_buf();
         let products = scratch.take(products)?.into_buf();
         let (from, source, result) = (View::of(simd, ctx, Arg::WEIGHTS)?, ctx.buf(self.source)?, ctx.buf(self.result)?);
-        let to = View::new(simd, Arg::WEIGHTS, tensor(Arg::WEIGHTS)?, rows)?;
+        let to = View::new(simd, Arg::WEIGHTS, &product.weights, rows)?;
         to.zero_padding();
         let channels = self.sizes.g as usize * self.channels;
         let executor = ctx.executor();
@@ -372,8 +371,12 @@ impl Generated for Scattered {
         let any = *ctx.args.first().ok_or_else(missing)?;
         for index in 0..self.sizes.mb as usize {
             let regions = [[Region::host(source.part(index * in_image * 4, in_image * 4))], [Region::host(rows)], [Region::host(products)]];
-            let bound = |i: usize, arg: Arg, usage: Use| Ok(Bound { arg, usage, tensor: tensor(arg)?, regions: &regions[i], ..any });
-            let args = [bound(0, Arg::SRC, Use::In)?, bound(1, Arg::WEIGHTS, Use::In)?, bound(2, Arg::DST, Use::Out)?];
+            let [a, b, c] = &regions;
+            let args = [
+                Bound { arg: Arg::SRC, usage: Use::In, tensor: &product.src, regions: a, ..any },
+                Bound { arg: Arg::WEIGHTS, usage: Use::In, tensor: &product.weights, regions: b, ..any },
+                Bound { arg: Arg::DST, usage: Use::Out, tensor: &product.dst, regions: c, ..any },
+            ];
             exec.run(&Ctx { args: &args, scratch: shared, ..*ctx })?;
             let (all, parts) = (self.to[0] * self.to[1], (self.to[0] * self.to[1]).div_ceil(LINES));
             executor.run(executor.threads(), channels * parts, &|_, task| {
