@@ -18,7 +18,7 @@ use oxidnn_spec::op::{EltwiseAlg, Reorder};
 use oxidnn_spec::{Arg, Attr, DataType, Layout, Op, Problem, Tensor};
 use sums::{Behind, Summed, Sums};
 
-/// The rows. Each takes what it is able to do, unless one behind it is predicted to be faster ([`time`]).
+/// The rows. Each takes what it is able to do, unless one behind it is predicted to be faster (`time`).
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("squares:jit", |p, t| time::first(ROWS, p, t)),
     Impl::new("pieces:jit", |p, t| time::first(&ROWS[1..], p, t)),
