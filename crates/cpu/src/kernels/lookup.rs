@@ -139,10 +139,10 @@ impl Looker {
 
 /// Lines of results that are weighted sums of a few elements of a line: the tables of their taps.
 #[derive(Debug)]
-pub struct Sums {
+pub struct LineTaps {
     sources: u8,
     taps: u8,
-    /// The first result of each vector, and those that its source vectors begin with.
+    /// Byte offsets of each vector of results in a row, and of each of its source vectors in a line.
     places: Vec<usize>,
     starts: Vec<usize>,
     picks: Vec<Pick>,
@@ -152,18 +152,18 @@ pub struct Sums {
     results: usize,
 }
 
-impl Sums {
+impl LineTaps {
     /// Most taps of a result, and most source vectors for all taps of a vector of results.
     pub const MAX_TAPS: usize = 6;
     const MAX_SOURCES: usize = 4;
 
-    /// Sums of elements of a line of `line` elements of `sizes[0]` bytes, stored in `sizes[1]` bytes; each result has its elements with their weights in
+    /// LineTaps of elements of a line of `line` elements of `sizes[0]` bytes, stored in `sizes[1]` bytes; each result has its elements with their weights in
     /// `taps`. `None` where a line or the results are shorter than a vector, results have no elements, or those of neighbouring results are far apart.
     #[must_use]
-    pub fn new(taps: &[Vec<(usize, f32)>], line: usize, sizes: [usize; 2], lanes: usize) -> Option<Sums> {
+    pub fn new(taps: &[Vec<(usize, f32)>], line: usize, sizes: [usize; 2], lanes: usize) -> Option<LineTaps> {
         let most = taps.iter().map(Vec::len).max()?;
         let (last_start, last) = (line.checked_sub(lanes)?, taps.len().checked_sub(lanes)?);
-        if most > Sums::MAX_TAPS || taps.iter().any(|taps| taps.is_empty() || taps.iter().any(|tap| tap.0 >= line)) {
+        if most > LineTaps::MAX_TAPS || taps.iter().any(|taps| taps.is_empty() || taps.iter().any(|tap| tap.0 >= line)) {
             return None;
         }
         let firsts: Vec<usize> = (0..taps.len()).step_by(lanes).map(|first| first.min(last)).collect();
@@ -175,20 +175,23 @@ impl Sums {
         let (mut picks, mut weights) = (Vec::new(), Vec::new());
         for (first, starts) in firsts.iter().zip(&starts) {
             for tap in 0..most {
-                let of: Vec<(usize, f32)> = taps[*first..][..lanes].iter().map(|taps| tap_of(taps, tap, most)).collect();
-                let mut part = vec![Pick::default(); sources];
-                for (lane, (at, _)) in of.iter().enumerate() {
-                    let from = starts.iter().position(|start| (*start..start + lanes).contains(at))?;
-                    part[from].lanes[lane] = (at - starts[from]) as u8;
-                    part[from].takes |= 1 << lane;
+                let part = picks.len();
+                picks.resize(part + sources, Pick::default());
+                let mut weight = [0.0; LANES];
+                for (lane, of) in taps[*first..][..lanes].iter().enumerate() {
+                    let (at, share) = tap_of(of, tap, most);
+                    let from = starts.iter().position(|start| (*start..start + lanes).contains(&at))?;
+                    let pick: &mut Pick = &mut picks[part + from];
+                    pick.lanes[lane] = (at - starts[from]) as u8;
+                    pick.takes |= 1 << lane;
+                    weight[lane] = share;
                 }
-                picks.extend(part);
-                weights.push(std::array::from_fn(|lane| of.get(lane).map_or(0.0, |tap| tap.1)));
+                weights.push(weight);
             }
         }
         let bytes = |elements: Vec<usize>, size: usize| elements.into_iter().map(|at| at * size).collect();
         let (places, starts) = (bytes(firsts, sizes[1]), bytes(starts.concat(), sizes[0]));
-        Some(Sums { sources: sources as u8, taps: most as u8, places, starts, picks, weights, line, results: taps.len() })
+        Some(LineTaps { sources: sources as u8, taps: most as u8, places, starts, picks, weights, line, results: taps.len() })
     }
 
     /// Bytes of the tables.
@@ -216,12 +219,12 @@ fn starts_of(taps: &[Vec<(usize, f32)>], last: usize) -> Option<Vec<usize>> {
         left.retain(|at| *at >= start + taps.len());
         starts.push(start);
     }
-    (starts.len() <= Sums::MAX_SOURCES).then_some(starts)
+    (starts.len() <= LineTaps::MAX_SOURCES).then_some(starts)
 }
 
 /// Rows of results, each of which is made of as many lines of the source. Offsets are in bytes from the first row and line.
 #[derive(Clone, Debug)]
-pub struct SumRows {
+pub struct RowLines {
     lines: Vec<Line>,
     rows: Vec<usize>,
     /// Lines of a row.
@@ -230,21 +233,21 @@ pub struct SumRows {
     farthest: [usize; 2],
 }
 
-impl SumRows {
+impl RowLines {
     /// Most lines of a row.
     pub const MAX_LINES: usize = 4;
 
     /// Rows with their lines. `None` without rows, or with none or too many lines.
     #[must_use]
-    pub fn new(rows: &[(usize, Vec<(usize, f32)>)]) -> Option<SumRows> {
-        let each = rows.iter().map(|row| row.1.len()).max().filter(|each| *each <= SumRows::MAX_LINES)?;
+    pub fn new(rows: &[(usize, Vec<(usize, f32)>)]) -> Option<RowLines> {
+        let each = rows.iter().map(|row| row.1.len()).max().filter(|each| *each <= RowLines::MAX_LINES)?;
         if rows.iter().any(|row| row.1.is_empty()) {
             return None;
         }
         let line = |(source, weight): (usize, f32)| Line { source, weight };
         let lines: Vec<Line> = rows.iter().flat_map(|row| (0..each).map(move |i| line(tap_of(&row.1, i, each)))).collect();
         let farthest = [lines.iter().map(|line| line.source).max()?, rows.iter().map(|row| row.0).max()?];
-        Some(SumRows { lines, rows: rows.iter().map(|row| row.0).collect(), each: each as u8, farthest })
+        Some(RowLines { lines, rows: rows.iter().map(|row| row.0).collect(), each: each as u8, farthest })
     }
 
     /// Number of rows.
@@ -260,28 +263,28 @@ impl SumRows {
     }
 }
 
-/// A kernel of some [`Sums`] and [`SumRows`].
+/// A kernel of some [`LineTaps`] and [`RowLines`].
 #[derive(Clone, Debug)]
-pub struct Summer {
+pub struct Interpolator {
     key: Interpolate,
     entry: Entry<interpolate::Args>,
 }
 
-impl Summer {
+impl Interpolator {
     /// The kernel for elements of these types in source and results.
     ///
     /// # Errors
     /// As for [`code::get`].
-    pub fn get(isa: Isa, [from, to]: [Elem; 2], sums: &Sums, rows: &SumRows) -> Result<Summer, Error> {
+    pub fn get(isa: Isa, [from, to]: [Elem; 2], sums: &LineTaps, rows: &RowLines) -> Result<Interpolator, Error> {
         let key = Interpolate { from, to, lines: rows.each, sources: sums.sources, taps: sums.taps };
-        Ok(Summer { key, entry: code::get(isa, &key)? })
+        Ok(Interpolator { key, entry: code::get(isa, &key)? })
     }
 
     /// Computes some rows; their offsets count from byte `at` of source and results.
     ///
     /// # Panics
     /// If a line or row is outside its memory, or the tables are not those of the kernel.
-    pub fn run(&self, sums: &Sums, (rows, range): (&SumRows, Range<usize>), bufs: [Buf<'_>; 2], at: [usize; 2]) {
+    pub fn run(&self, sums: &LineTaps, (rows, range): (&RowLines, Range<usize>), bufs: [Buf<'_>; 2], at: [usize; 2]) {
         let Interpolate { from, to, .. } = self.key;
         assert!(
             self.key == Interpolate { from, to, lines: rows.each, sources: sums.sources, taps: sums.taps },

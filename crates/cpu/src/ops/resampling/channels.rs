@@ -4,7 +4,7 @@
 //! taps are the outputs that use an input. Each axis has a table of its own, so that tables grow with the sizes of dimensions, not with
 //! their product.
 
-use super::{Axis, place::Place};
+use super::{Axis, ends, place::Place};
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::blend::{Blender, Call, Columns, Side, Spec};
@@ -171,7 +171,7 @@ fn merge(axes: &mut [Axis; 3], places: &mut [Place; 2]) {
 }
 
 /// Calls `add` for every position of the result along an axis with its inputs and weights; it returns the number of taps so far.
-fn each(axis: Axis, forward: bool, mut add: impl FnMut(&mut dyn Iterator<Item = (usize, f32)>) -> usize) -> Result<(), Skip> {
+pub(super) fn each(axis: Axis, forward: bool, mut add: impl FnMut(&mut dyn Iterator<Item = (usize, f32)>) -> usize) -> Result<(), Skip> {
     let bounded = |n: usize| if n > MAX_TAPS { Err(Skip::Shape("long dimensions")) } else { Ok(()) };
     bounded(if forward { axis.outputs } else { axis.inputs } as usize)?;
     if forward {
@@ -199,8 +199,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 impl Blended {
     fn new(op: &Resampling, attr: &Attr, jit: Isa) -> Result<Blended, Skip> {
         let (forward, lanes) = (op.prop.is_forward(), jit.width().lanes());
-        let tensors = [(Arg::SRC, &op.src), (Arg::DST, &op.dst), (Arg::DIFF_DST, &op.dst), (Arg::DIFF_SRC, &op.src)];
-        let [input, result] = if forward { [tensors[0], tensors[1]] } else { [tensors[2], tensors[3]] };
+        let [input, result] = ends(op);
         let mut source = elem(input.1.dtype).ok_or_else(|| Skip::DataType(format!("{} in generated sums", input.1.dtype)))?;
         let mut tail = Tail::of_strips(&About { attr, dst: result.1, columns: 1, compensated: false, scaled: false, biased: false })?;
         if input.1.is_empty() || result.1.is_empty() {

@@ -2,13 +2,15 @@
 //! positions.
 //!
 //! A row of results is a weighted sum of a few lines by depth and height; each of its elements is one of a few elements of that sum. Backward,
-//! lines and elements are the outputs that use an input. The tables grow with the sizes of dimensions, not with their product.
+//! lines and elements are the outputs that use an input. The tables grow with the length of lines and with the
+//! lines of a plane.
 
-use super::Axis;
+use super::channels::each;
 use super::place::Place;
+use super::{Axis, changes_nothing, ends};
 use crate::CpuTarget;
 use crate::kernels::code::elem;
-use crate::kernels::lookup::{SumRows, Summer, Sums};
+use crate::kernels::lookup::{Interpolator, LineTaps, RowLines};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::Scratch;
@@ -19,8 +21,8 @@ use oxidnn_runtime::{Ctx, Plan, Skip};
 use oxidnn_spec::op::Resampling;
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
 
-/// Most elements of a line, and rows of a plane: they bound the tables.
-const MAX_ELEMENTS: i64 = 1 << 16;
+/// Most elements of a line, and rows of a plane: they bound the tables, and the time to describe a problem.
+const MAX_ELEMENTS: i64 = 1 << 13;
 
 /// The kernel.
 #[derive(Debug)]
@@ -30,8 +32,8 @@ struct Lines {
     args: [Arg; 2],
     elems: [Elem; 2],
     places: [Place; 2],
-    sums: Sums,
-    rows: SumRows,
+    taps: LineTaps,
+    rows: RowLines,
     /// Elements of a row.
     elements: usize,
 }
@@ -51,11 +53,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 impl Lines {
     fn new(op: &Resampling, attr: &Attr, isa: Isa) -> Result<Lines, Skip> {
         let forward = op.prop.is_forward();
-        if !(Attr { scratchpad: Default::default(), ..attr.clone() }).is_default() {
-            return Err(Skip::Attr("that changes the result".into()));
-        }
-        let tensors = [(Arg::SRC, &op.src), (Arg::DST, &op.dst), (Arg::DIFF_DST, &op.dst), (Arg::DIFF_SRC, &op.src)];
-        let [input, result] = if forward { [tensors[0], tensors[1]] } else { [tensors[2], tensors[3]] };
+        changes_nothing(attr)?;
+        let [input, result] = ends(op);
         let number = |t: DataType| elem(t).ok_or_else(|| Skip::DataType(format!("{t} in generated sums")));
         let elems = [number(input.1.dtype)?, number(result.1.dtype)?];
         if input.1.is_empty() || result.1.is_empty() {
@@ -73,7 +72,7 @@ impl Lines {
         if longest.max(made(&axes[0]).saturating_mul(made(&axes[1]))) > MAX_ELEMENTS {
             return Err(Skip::Shape("long lines, or planes of many"));
         }
-        let [depth, height, width] = axes.map(|axis| taps(axis, forward));
+        let [depth, height, width] = [taps(axes[0], forward)?, taps(axes[1], forward)?, taps(axes[2], forward)?];
         let sizes = elems.map(Elem::bytes);
         let mut rows = Vec::new();
         for (d, depths) in depth.iter().enumerate() {
@@ -82,38 +81,42 @@ impl Lines {
                 rows.push((to.row(d, h) * sizes[1], lines.collect()));
             }
         }
-        let rows = SumRows::new(&rows).ok_or(Skip::Shape("rows of no line, or of many"))?;
+        let rows = RowLines::new(&rows).ok_or(Skip::Shape("rows of no line, or of many"))?;
         let spread =
             |taps: &Vec<(usize, f32)>, element: usize| taps.iter().map(|(at, weight)| (at * from.run + element, *weight)).collect();
-        let elements: Vec<Vec<(usize, f32)>> = width.iter().flat_map(|of| (0..from.run).map(move |element| spread(of, element))).collect();
+        let elements: Vec<Vec<(usize, f32)>> = match from.run {
+            1 => width,
+            run => width.iter().flat_map(|of| (0..run).map(move |element| spread(of, element))).collect(),
+        };
         let line = if forward { axes[2].inputs } else { axes[2].outputs } as usize * from.run;
-        let sums = Sums::new(&elements, line, sizes, isa.width().lanes());
-        let sums = sums.ok_or(Skip::Shape("lines of less than a vector, or neighbours that are far apart"))?;
-        Ok(Lines { isa, args: [input.0, result.0], elems, sums, rows, elements: elements.len(), places })
+        let taps = LineTaps::new(&elements, line, sizes, isa.width().lanes());
+        let taps = taps.ok_or(Skip::Shape("lines of less than a vector, or neighbours that are far apart"))?;
+        Ok(Lines { isa, args: [input.0, result.0], elems, taps, rows, elements: elements.len(), places })
     }
 }
 
 /// The inputs of every output of an axis, or for gradients the outputs that use every input, with their weights; more than rows take are left out.
-fn taps(axis: Axis, forward: bool) -> Vec<Vec<(usize, f32)>> {
-    if forward {
-        return axis.all().map(|taps| taps.into_iter().filter(|tap| tap.1 != 0.0).collect()).collect();
-    }
-    let of = |i: i64| axis.outputs_of(i).take(Sums::MAX_TAPS + 1).map(|(o, weight)| (o as usize, weight)).collect();
-    (0..axis.inputs).map(of).collect()
+fn taps(axis: Axis, forward: bool) -> Result<Vec<Vec<(usize, f32)>>, Skip> {
+    let mut all: Vec<Vec<(usize, f32)>> = Vec::new();
+    each(axis, forward, |of| {
+        all.push(of.take(LineTaps::MAX_TAPS + 1).collect());
+        all.len()
+    })?;
+    Ok(all)
 }
 
 impl Generated for Lines {
-    type Code = Summer;
+    type Code = Interpolator;
 
-    fn build(&self) -> Result<Summer, Error> {
-        Summer::get(self.isa, self.elems, &self.sums, &self.rows)
+    fn build(&self) -> Result<Interpolator, Error> {
+        Interpolator::get(self.isa, self.elems, &self.taps, &self.rows)
     }
 
     fn table_bytes(&self) -> usize {
-        self.sums.bytes() + self.rows.bytes()
+        self.taps.bytes() + self.rows.bytes()
     }
 
-    fn run(&self, summer: &Summer, _simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, interpolator: &Interpolator, _simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
         let bufs = [ctx.buf(self.args[0])?, ctx.buf(self.args[1])?];
         let ([images, blocks], rows) = (self.places[1].counts, self.rows.count());
         // A task has parts of a plane, or several planes.
@@ -125,7 +128,7 @@ impl Generated for Lines {
             let range = part * each..rows.min((part + 1) * each);
             for plane in first..(first + planes).min(images * blocks) {
                 let place = |t: usize| self.places[t].line([plane / blocks, plane % blocks, 0, 0]) * self.elems[t].bytes();
-                summer.run(&self.sums, (&self.rows, range.clone()), bufs, [place(0), place(1)]);
+                interpolator.run(&self.taps, (&self.rows, range.clone()), bufs, [place(0), place(1)]);
             }
         });
         Ok(())

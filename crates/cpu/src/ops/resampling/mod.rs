@@ -11,7 +11,7 @@ use crate::ops::{fallback, passes};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{Resampling, ResamplingAlg};
-use oxidnn_spec::{Arg, Attr, Op, Problem};
+use oxidnn_spec::{Arg, Attr, Op, Problem, Tensor};
 use std::ops::Range;
 
 /// The rows, best first.
@@ -33,6 +33,17 @@ fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     })
 }
 
+/// The input and the result.
+fn ends(op: &Resampling) -> [(Arg, &Tensor); 2] {
+    if op.prop.is_forward() { [(Arg::SRC, &op.src), (Arg::DST, &op.dst)] } else { [(Arg::DIFF_DST, &op.dst), (Arg::DIFF_SRC, &op.src)] }
+}
+
+/// Refuses attributes other than that of the scratchpad.
+fn changes_nothing(attr: &Attr) -> Result<(), Skip> {
+    let is_default = (Attr { scratchpad: Default::default(), ..attr.clone() }).is_default();
+    if is_default { Ok(()) } else { Err(Skip::Attr("that changes the result".into())) }
+}
+
 /// Nearest neighbours by vectors of indices.
 fn looked_up(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
@@ -43,9 +54,7 @@ fn looked_up(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
 fn nearest(problem: &Problem, rows: fn(Tables) -> Tables) -> Result<Tables, Skip> {
     match &problem.op {
         Op::Resampling(op) if op.prop.is_forward() && op.alg == ResamplingAlg::Nearest => {
-            if !(Attr { scratchpad: Default::default(), ..problem.attr.clone() }).is_default() {
-                return Err(Skip::Attr("that changes the result".into()));
-            }
+            changes_nothing(&problem.attr)?;
             let axes = Axis::all_of(op)?;
             let mut tables = rows(Tables::new(Arg::DST, &op.dst)?);
             let spatial = |d: usize| (d + 5).checked_sub(op.dst.dims().len()).filter(|_| d >= 2).map(|i| axes[i - 2]);
@@ -67,15 +76,14 @@ fn is_sparse(op: &Resampling, ratio: i64) -> bool {
 }
 
 fn windows(op: &Resampling, problem: &Problem, target: &CpuTarget) -> Result<(Windows<Interpolation>, usize), Skip> {
-    let forward = op.prop.is_forward();
-    let (result, input, dims) = if forward { (Arg::DST, Arg::SRC, op.dst.dims()) } else { (Arg::DIFF_SRC, Arg::DIFF_DST, op.src.dims()) };
+    let [(input, _), (result, made)] = ends(op);
     if is_sparse(op, MAX_INPUTS_PER_OUTPUT) {
         return Err(Skip::Shape("planes most of which nothing is made of"));
     }
     // A line of inputs.
     let extra = op.spatial().0[2];
     let sides = Sides { inputs: &[input], second: None, extra, workers: target.threads, jit: target.jit };
-    Windows::new(Builder::new(problem, dims, None)?, result, 0b11, Interpolation::new(op)?, sides)
+    Windows::new(Builder::new(problem, made.dims(), None)?, result, 0b11, Interpolation::new(op)?, sides)
 }
 
 /// The inputs of an output along one dimension, with their weights.
