@@ -830,7 +830,8 @@ fn spread(space: &mut Dims, places: &mut [Place]) -> bool {
             }
         }
     }
-    let whole = |dims: &Dims, b: &Blocking| (0..exist.len()).all(|d| dims[d] == b.padded_dims[d] && (space[d] == exist[d] || dims[d] == space[d]));
+    let whole =
+        |dims: &Dims, b: &Blocking| (0..exist.len()).all(|d| dims[d] == b.padded_dims[d] && (space[d] == exist[d] || dims[d] == space[d]));
     places.iter().all(|place| matches!(place, Place::Tensor(dims, blocking) if whole(dims, blocking)))
 }
 

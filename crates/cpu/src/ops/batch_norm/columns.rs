@@ -367,7 +367,20 @@ impl BatchNorm {
             _ => matrices.blocks,
         };
         let far = !target.caches.keep(op.src.bytes().saturating_mul(args.len()));
-        Ok(BatchNorm { matrices, shared, together, flags, epsilon: op.epsilon.get(), forward, bits, stats, learnt, isa, portable: target.isa, far })
+        Ok(BatchNorm {
+            matrices,
+            shared,
+            together,
+            flags,
+            epsilon: op.epsilon.get(),
+            forward,
+            bits,
+            stats,
+            learnt,
+            isa,
+            portable: target.isa,
+            far,
+        })
     }
 
     /// Bytes of scratch: lines of parameters, and the segments' sums; `None` on overflow.

@@ -150,7 +150,8 @@ impl Line {
         if end + (count as usize - 1) * steps[0] > all {
             return Err(none());
         }
-        let spread = |of: &Vec<(usize, f32)>, element: usize| of.iter().map(|(at, weight)| ((at - first) * run + element, *weight)).collect();
+        let spread =
+            |of: &Vec<(usize, f32)>, element: usize| of.iter().map(|(at, weight)| ((at - first) * run + element, *weight)).collect();
         let elements: Vec<Vec<(usize, f32)>> = taps.iter().flat_map(|of| (0..run).map(move |element| spread(of, element))).collect();
         let taps = LineTaps::new(&elements, (end - first) * run, sizes, lanes).ok_or_else(none)?;
         let bytes = |positions: [usize; 2]| [0, 1].map(|t| positions[t] * run * sizes[t]);
