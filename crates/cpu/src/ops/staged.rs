@@ -469,6 +469,10 @@ impl Generated for Staged {
         Decision { seconds: self.seconds.or(decision.seconds), ..decision }
     }
 
+    fn seconds(&self, problem: &Problem) -> Option<f64> {
+        self.seconds.or_else(|| self.decision(problem).seconds)
+    }
+
     fn build(&self) -> Result<Code, Error> {
         let build = |plan: &Option<Box<dyn Plan>>| plan.as_ref().map(|p| p.build()).transpose();
         let stages = self.stages.iter().map(|Stage { reorders: [before, after], .. }| Ok([build(before)?, build(after)?]));

@@ -8,9 +8,9 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::ops::reorder;
 use crate::ops::rounds::{self, behind, bytes, part};
-use crate::ops::support::{OPERANDS, run_with};
+use crate::ops::support::{OPERANDS, best, run_with};
 use crate::row::{Generated, RowPlan, TOO_LARGE};
-use oxidnn_runtime::{ALIGNMENT, Ctx, Exec, Plan, Region, Skip, Tier};
+use oxidnn_runtime::{ALIGNMENT, Ctx, Exec, Plan, Region, Skip};
 use oxidnn_spec::op::{Concat, Reorder};
 use oxidnn_spec::{Arg, Attr, Error, Problem, Tensor};
 use std::sync::Arc;
@@ -85,11 +85,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
             let (steps, tensors) = ([src, &dst].map(steps), [band(src)?, band(&dst)?]);
             let moved = Problem::new(Reorder { src: tensors[0].clone(), dst: tensors[1].clone() }, of_part);
             let moved = moved.map_err(|e| Skip::Layout(format!("of dst: {e}")))?;
-            let rows = reorder::IMPLS.iter().filter(|row| row.tier != Tier::Reference);
-            let plan = rows
-                .map(|row| (row.plan)(&moved, inner))
-                .find_map(Result::ok)
-                .ok_or(Skip::Op("a source that only the reference reorders"))?;
+            let plan = best(reorder::IMPLS, &moved, inner).ok_or(Skip::Op("a source that only the reference reorders"))?;
             all.push(Part { src: arg, tensors, steps, plan });
         }
         if alike {
