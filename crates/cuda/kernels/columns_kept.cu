@@ -39,11 +39,11 @@ enum : int {
     PIECES = SPAN / PIECE,
     SUMMED = THREADS / row_width(LANES),
     JOINED = THREADS / row_width(PIECES),
-    ROOM = SUMMED > 2 * JOINED ? SUMMED : 2 * JOINED,
+    ROOM = SUMMED * WIDTH > 2 * JOINED * SPAN ? SUMMED * WIDTH : 2 * JOINED * SPAN,
 };
 
 // Stores the sums of the CTA's columns, which begin at `first`. `numbers` is free space.
-DEVICE void publish(const Args& a, real (*room)[WIDTH], real (*numbers)[WIDTH], real (&sums)[2][VECTOR], const real (&pivot)[VECTOR], i64 first, int image, int part) {
+DEVICE void publish(const Args& a, real* room, real (*numbers)[WIDTH], real (&sums)[2][VECTOR], const real (&pivot)[VECTOR], i64 first, int image, int part) {
     const int own = threadIdx.x % LANES * VECTOR;
 #pragma unroll
     for (int s = 0; s < 2; ++s) {
@@ -55,7 +55,7 @@ DEVICE void publish(const Args& a, real (*room)[WIDTH], real (*numbers)[WIDTH], 
         __syncthreads();
         if (threadIdx.x % row_width(LANES) < LANES) {
 #pragma unroll
-            for (int v = 0; v < VECTOR; ++v) room[threadIdx.x / row_width(LANES)][own + v] = sums[s][v];
+            for (int v = 0; v < VECTOR; ++v) room[threadIdx.x / row_width(LANES) * WIDTH + own + v] = sums[s][v];
         }
 #ifdef MOMENTS
         if (threadIdx.x < LANES) {
@@ -65,9 +65,9 @@ DEVICE void publish(const Args& a, real (*room)[WIDTH], real (*numbers)[WIDTH], 
 #endif
         __syncthreads();
         for (int j = threadIdx.x; j < WIDTH; j += THREADS) {
-            real x = room[0][j];
+            real x = room[j];
 #pragma unroll
-            for (int w = 1; w < SUMMED; ++w) x += room[w][j];
+            for (int w = 1; w < SUMMED; ++w) x += room[w * WIDTH + j];
             numbers[s][j] = x;
         }
     }
@@ -124,7 +124,7 @@ DEVICE void piece(real (&x)[PIECE], const real* from) {
 }
 
 // Adds the sums of all parts of the image in a fixed order, and stores the coefficients of the columns from `first` on in `numbers`.
-DEVICE void join(const Args& a, real (*room)[WIDTH], real (*numbers)[WIDTH], i64 first, int image, bool is_first) {
+DEVICE void join(const Args& a, real* room, real (*numbers)[WIDTH], i64 first, int image, bool is_first) {
     const int own = threadIdx.x % PIECES * PIECE, parts = (int)a.parts, row = threadIdx.x / row_width(PIECES);
     const i64 other_sum = a.part_rows * a.stats, start = first / SHARE;
     const real* from = a.partial + (i64)image * parts * a.stats + start;
@@ -165,7 +165,7 @@ DEVICE void join(const Args& a, real (*room)[WIDTH], real (*numbers)[WIDTH], i64
             }
             if (threadIdx.x % row_width(PIECES) < PIECES) {
 #pragma unroll
-                for (int i = 0; i < PIECE; ++i) room[s * JOINED + row][own + i] = sums[s][i];
+                for (int i = 0; i < PIECE; ++i) room[(s * JOINED + row) * SPAN + own + i] = sums[s][i];
             }
         }
     }
@@ -174,22 +174,22 @@ DEVICE void join(const Args& a, real (*room)[WIDTH], real (*numbers)[WIDTH], i64
         real s[2];
 #pragma unroll
         for (int k = 0; k < 2; ++k) {
-            s[k] = room[k * JOINED][j];
+            s[k] = room[k * JOINED * SPAN + j];
 #pragma unroll
-            for (int w = 1; w < JOINED; ++w) s[k] += room[k * JOINED + w][j];
+            for (int w = 1; w < JOINED; ++w) s[k] += room[(k * JOINED + w) * SPAN + j];
         }
 #ifdef MOMENTS
         const real share = (real)1 / (real)(a.rows * SHARE), apart = s[0] * share;
         s[0] = __ldcg(from + j) + apart;
         s[1] = max(fma(-apart, apart, s[1] * share), (real)0);
 #endif
-        if (SHARE > 1) room[0][j] = s[0], room[1][j] = s[1];
+        if (SHARE > 1) room[j] = s[0], room[SPAN + j] = s[1];
         else settle(a, image, first + j, s, is_first, &numbers[0][j]);
     }
     __syncthreads();
     if (SHARE == 1) return;
     for (int j = threadIdx.x; j < WIDTH && first + j < a.columns; j += THREADS) {
-        const real s[2] = {room[0][j / SHARE], room[1][j / SHARE]};
+        const real s[2] = {room[j / SHARE], room[SPAN + j / SHARE]};
         settle(a, image, first + j, s, is_first, &numbers[0][j]);
     }
     __syncthreads();
@@ -223,7 +223,7 @@ DEVICE void pivots(const Terms& terms, const u8* slot, real (&pivot)[VECTOR]) {
 extern "C" __global__ void __launch_bounds__(THREADS, 1) columns_kept(const __grid_constant__ Args a) {
     begin();
     extern __shared__ __align__(16) u8 ring[];
-    __shared__ __align__(16) real room[ROOM][WIDTH], numbers[NUMBERS][WIDTH];
+    __shared__ __align__(16) real room[ROOM], numbers[NUMBERS][WIDTH];
     const int lane = threadIdx.x % LANES, image = blockIdx.y / (u32)a.parts, part = blockIdx.y % (u32)a.parts;
     const i64 first = (i64)blockIdx.x * WIDTH, c = first + lane * VECTOR, step = a.row_step, own_row = (i64)part * DOWN + threadIdx.x / LANES;
     const i64 begin = image * a.rows + own_row;

@@ -103,8 +103,8 @@ fn fixed(threads: i64, [lanes, vector]: [i64; 2], group: i64, numbers: i64) -> i
     let row = |across: i64| if across < 32 && 32 % across == 0 { 32 } else { across };
     let span = lanes * vector / group.max(1);
     let pieces = if span % 4 == 0 { span / 4 } else { span };
-    let room = (threads / row(lanes)).max(2 * (threads / row(pieces)));
-    4 * lanes * vector * (room + numbers) + 1024
+    let room = (threads / row(lanes) * lanes * vector).max(2 * (threads / row(pieces)) * span);
+    4 * (room + numbers * lanes * vector) + 1024
 }
 
 impl Whole {
