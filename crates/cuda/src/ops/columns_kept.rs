@@ -142,7 +142,20 @@ impl Whole {
         let shape = Shape { rows, lanes, down, parts, apart: down, span: rows, step: down * parts, ..base };
         let beyond = bytes / row * dst.iter().map(size).sum::<i64>() > i64::from(facts.l2) / 2;
         let once = (ringed - stages - found).max(0);
-        (stages >= 4).then_some(Whole { shape, sizes, threads, across, stages, kept, ringed, slot, half: i64::from(facts.shared_memory) / 2, once, beyond, bits })
+        (stages >= 4).then_some(Whole {
+            shape,
+            sizes,
+            threads,
+            across,
+            stages,
+            kept,
+            ringed,
+            slot,
+            half: i64::from(facts.shared_memory) / 2,
+            once,
+            beyond,
+            bits,
+        })
     }
 
     /// The configuration of the partial sums.

@@ -74,7 +74,8 @@ impl Planes {
         let (rows, pairs, plane) = (dst.dims[2], dims[0].checked_mul(dims[1])?, dims[2].checked_mul(dims[3])?);
         let whole = plane.saturating_mul(t.dtype.bits() as i64 / 8);
         let fits = |band: &i64| self.bytes(*band) <= self.band;
-        let band = if whole <= self.band { rows } else { (1..=rows / tile.tall).rev().map(|n| n * tile.tall).find(fits).unwrap_or(tile.tall) };
+        let band =
+            if whole <= self.band { rows } else { (1..=rows / tile.tall).rev().map(|n| n * tile.tall).find(fits).unwrap_or(tile.tall) };
         // Bands of like sizes.
         let band = ceil(ceil(rows, ceil(rows, band)), tile.tall) * tile.tall;
         let behind = (dims[1] == 1 || b.strides[1] == plane) && (dims[0] == 1 || b.strides[0] == dims[1] * plane);

@@ -127,7 +127,8 @@ fn adrift<'t>(mut all: impl Iterator<Item = &'t Input>, along: usize) -> Option<
 /// Whether a tensor's rows are at multiples of one stride, so that every n-th row has the same offset from a boundary of n elements.
 fn is_even(t: &Input, along: usize) -> bool {
     let Some(b) = t.layout.blocking() else { return false };
-    let mut outer: Vec<_> = (0..t.layout.ndims()).filter(|&d| d != along && t.layout.dims[d] > 1).map(|d| (b.strides[d], t.layout.dims[d])).collect();
+    let mut outer: Vec<_> =
+        (0..t.layout.ndims()).filter(|&d| d != along && t.layout.dims[d] > 1).map(|d| (b.strides[d], t.layout.dims[d])).collect();
     outer.sort_unstable();
     outer.windows(2).all(|w| w[0].0.checked_mul(w[0].1) == Some(w[1].0))
 }
@@ -267,9 +268,14 @@ pub(crate) struct Body<'a> {
 fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
     let Body { stages, outputs, terms, .. } = *body;
     let Shape { vector, threads, chunks, cluster, .. } = *shape;
-    for (name, value) in
-        [("THREADS", threads), ("VECTOR", vector), ("CHUNKS", chunks), ("CLUSTER", cluster), ("STAGED", i64::from(shape.staged > 0)), ("PHASED", i64::from(shape.phased))]
-    {
+    for (name, value) in [
+        ("THREADS", threads),
+        ("VECTOR", vector),
+        ("CHUNKS", chunks),
+        ("CLUSTER", cluster),
+        ("STAGED", i64::from(shape.staged > 0)),
+        ("PHASED", i64::from(shape.phased)),
+    ] {
         emit.option(name, value);
     }
     emit.option("PER_BLOCK", (shape.block / threads).max(1));
@@ -299,7 +305,10 @@ fn used(inputs: &[Input], text: &str, shape: &Shape, edge: bool) -> [String; 2] 
         if t.kept {
             let _ = writeln!(bound, "            auto& {name} = {name}_{};", if edge { "edge" } else { "kept[c]" });
         } else if shape.phased && edge {
-            let _ = writeln!(bound, "            auto {name} = [&](const Args&, const index*) {{ return {name}_room(a)[place(a, edge - head)]; }};");
+            let _ = writeln!(
+                bound,
+                "            auto {name} = [&](const Args&, const index*) {{ return {name}_room(a)[place(a, edge - head)]; }};"
+            );
             continue;
         } else if shape.phased {
             let _ = writeln!(bound, "            Shared {name};\n            {name}.load(a, {name}_room(a), (int)r - head);");

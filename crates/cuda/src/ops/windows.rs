@@ -318,18 +318,18 @@ fn resampled_runs(nearest: bool) -> String {
         "const Tap t = d ? plane.columns[o] : plane.rows[o - plane.top];\n        at[0] = t.places & 0xffff, at[1] = t.places >> 16, second = t.second;"
     };
     format!(
-        "    auto find = [&](int d, index o, index (&at)[2], real& second) {{\n        {find}\n    }};\n    index left[WIDE], right[WIDE];\n    real second[WIDE];\n#pragma unroll\n    \
-         for (int x = 0; x < WIDE; ++x) {{\n        index at[2];\n        find(1, p[3] + x, at, second[x]);\n        left[x] = at[0], right[x] = at[1];\n    }}\n    \
-         auto line = [&](index y, real (&v)[WIDE]) {{\n        const from_type::word* row = plane.words + (y - plane.first) * plane.width;\n#pragma unroll\n        \
-         for (int x = 0; x < WIDE; ++x) {{\n            const real l = from_type::decode(row[left[x]]);\n            \
-         v[x] = SIDES == 1 ? l : fma(second[x], from_type::decode(row[right[x]]), ((real)1 - second[x]) * l);\n        }}\n    }};\n    \
+        "    auto find = [&](int d, index o, index (&at)[2], real& second) {{\n        {find}\n    }};\n    u32 left[WIDE], right[WIDE];\n    real second[WIDE];\n#pragma unroll\n    \
+         for (int x = 0; x < WIDE; ++x) {{\n        index at[2];\n        find(1, p[3] + x, at, second[x]);\n        \
+         left[x] = at[0] * (u32)sizeof(from_type::word), right[x] = at[1] * (u32)sizeof(from_type::word);\n    }}\n    \
+         auto line = [&](index y, real (&v)[WIDE]) {{\n        const u8* row = (const u8*)(plane.words + (y - plane.first) * plane.width);\n        \
+         auto number = [&](u32 place) {{ return from_type::decode(*(const from_type::word*)(row + place)); }};\n#pragma unroll\n        \
+         for (int x = 0; x < WIDE; ++x) v[x] = SIDES == 1 ? number(left[x]) : fma(second[x], number(right[x]), ((real)1 - second[x]) * number(left[x]));\n    }};\n    \
          index held[2] = {{-1, -1}};\n    real lines[2][WIDE];\n#pragma unroll\n    for (int j = 0; j < TALL; ++j) {{\n        index own[RANK];\n        \
          if (!moved(a, p, j, 0, own)) break;\n        index at[2];\n        real below;\n        find(0, own[2], at, below);\n        if (at[0] != held[0]) {{\n            \
          if (at[0] == held[1]) {{\n#pragma unroll\n                for (int x = 0; x < WIDE; ++x) lines[0][x] = lines[1][x];\n            }} else {{\n                \
-         line(at[0], lines[0]);\n            }}\n            held[0] = at[0];\n        }}\n        real v[WIDE];\n#pragma unroll\n        \
-         for (int x = 0; x < WIDE; ++x) v[x] = lines[0][x];\n        if (SIDES == 2 && at[1] != at[0]) {{\n            if (at[1] != held[1]) {{\n                \
-         line(at[1], lines[1]);\n                held[1] = at[1];\n            }}\n            const real above = (real)1 - below;\n#pragma unroll\n            \
-         for (int x = 0; x < WIDE; ++x) v[x] = fma(below, lines[1][x], above * v[x]);\n        }}\n        finish_run<WIDE>(a, own, v);\n    }}\n"
+         line(at[0], lines[0]);\n            }}\n            held[0] = at[0];\n        }}\n        if (SIDES == 2 && at[1] != held[1]) {{\n            \
+         line(at[1], lines[1]);\n            held[1] = at[1];\n        }}\n        real v[WIDE];\n#pragma unroll\n        \
+         for (int x = 0; x < WIDE; ++x) v[x] = SIDES == 1 ? lines[0][x] : fma(below, lines[1][x], ((real)1 - below) * lines[0][x]);\n        finish_run<WIDE>(a, own, v);\n    }}\n"
     )
 }
 
