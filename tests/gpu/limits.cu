@@ -245,7 +245,20 @@ int main() {
     const double once = time_of(4096, 4096, [&](char*, char*) { launch(barriers, sms, 512, 0, false, 1); });
     const double often = time_of(4096, 4096, [&](char*, char*) { launch(barriers, sms, 512, 0, false, 101); });
     printf("a cooperative launch with a barrier %.2f us, a further barrier %.2f us\n", once, (often - once) / 100);
-    printf("two passes, MB: reads; and the barrier; all; all after a launch that clears; with 12 more vectors a thread in registers; runs of 128 bytes in rows of 512: all, in registers\n");
+    printf("clusters of 2, 4, 8 and 16 CTAs of an SM each that are resident at once:");
+    for (int size : {2, 4, 8, 16}) {
+        cudaLaunchAttribute attribute;
+        attribute.id = cudaLaunchAttributeClusterDimension;
+        attribute.val.clusterDim.x = size, attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+        cudaLaunchConfig_t config = {};
+        config.gridDim = dim3(sms / size * size), config.blockDim = dim3(512), config.dynamicSmemBytes = 27 * 8192, config.attrs = &attribute, config.numAttrs = 1;
+        CHECK(cudaFuncSetAttribute(two_passes<27, 0>, cudaFuncAttributeMaxDynamicSharedMemorySize, 27 * 8192));
+        if (size > 8) CHECK(cudaFuncSetAttribute(two_passes<27, 0>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+        int count = 0;
+        CHECK(cudaOccupancyMaxActiveClusters(&count, (const void*)two_passes<27, 0>, &config));
+        printf(" %d", count);
+    }
+    printf("\ntwo passes, MB: reads; and the barrier; all; all after a launch that clears; with 12 more vectors a thread in registers; runs of 128 bytes in rows of 512: all, in registers\n");
     for (int turns : {12, 24, 39, 48, 95, 190}) {
         printf("%6.1f MB  %6.1f %6.1f %6.1f %6.1f  %6.1f  %6.1f %6.1f\n", turns * sms * 8192e-6, passes_of<27, 0>(sms, turns, 0, 1, 1), passes_of<27, 0>(sms, turns, 0, 1, 2),
                passes_of<27, 0>(sms, turns, 0, 1, 3), passes_of<27, 0>(sms, turns, 0, 1, 3, true), turns > 24 ? passes_of<27, 12>(sms, turns, 0, 1, 3) : 0.0,

@@ -205,12 +205,16 @@ impl Whole {
         for m in read {
             m.declare(&mut emit);
             let (name, piece) = (m.name, vector * m.dtype.bits() as i64 / 8);
-            all.add(
-                (name, &format!("const {name}_number::word"), &format!("Vector<{name}_number, VECTOR> {name}"), piece * self.threads),
-                &format!("(const {name}_number::word*)a.{name}_rows + a.{name}_offset + r * a.{name}_step + c"),
-                &format!("step * a.{name}_step"),
-                [&format!("{name}.load(from, 0)"), &format!("{name}.load_once(walk.{name}, 0)")],
-            );
+            all.add(&Part {
+                name,
+                word: &format!("const {name}_number::word"),
+                member: &format!("Vector<{name}_number, VECTOR> {name}"),
+                bytes: piece * self.threads,
+                first: &format!("(const {name}_number::word*)a.{name}_rows + a.{name}_offset + r * a.{name}_step + c"),
+                apart: &format!("step * a.{name}_step"),
+                load: &format!("{name}.load(from, 0)"),
+                take: &format!("{name}.load_once(walk.{name}, 0)"),
+            });
         }
         dst.declare(&mut emit);
         let members: String = numbers.iter().map(|m| format!("    real {m}[VECTOR];\n")).collect();
@@ -224,12 +228,16 @@ impl Whole {
             Bits::Written(_) => emit.code(KEEP_BITS),
             Bits::Read(_) => {
                 let own = |word: &str, thread: &str| format!("bits = {word} >> ({thread} % LANES * VECTOR & 31)");
-                all.add(
-                    ("bits", "const u32", "u32 bits", 4 * self.threads),
-                    "(const u32*)a.bits + ((r * a.columns + c) >> 5)",
-                    "(step * a.columns) >> 5",
-                    [&own("*(const u32*)from", "thread"), &own("*walk.bits", "threadIdx.x")],
-                );
+                all.add(&Part {
+                    name: "bits",
+                    word: "const u32",
+                    member: "u32 bits",
+                    bytes: 4 * self.threads,
+                    first: "(const u32*)a.bits + ((r * a.columns + c) >> 5)",
+                    apart: "(step * a.columns) >> 5",
+                    load: &own("*(const u32*)from", "thread"),
+                    take: &own("*walk.bits", "threadIdx.x"),
+                });
             }
         }
         let make = made(&dst, value, if self.beyond { "store_once" } else { "store" }, matches!(self.bits, Bits::Written(_)));
@@ -248,6 +256,21 @@ impl Whole {
     }
 }
 
+/// What a row has of one tensor.
+struct Part<'a> {
+    name: &'a str,
+    /// The type of elements in global memory, the member of `Loaded`, and its bytes in a slot.
+    word: &'a str,
+    member: &'a str,
+    bytes: i64,
+    /// The address in row r, and the elements between the rows of a thread.
+    first: &'a str,
+    apart: &'a str,
+    /// Statements that set the member from a slot (`from`), and from global memory (`walk`).
+    load: &'a str,
+    take: &'a str,
+}
+
 /// `struct Walk` and `struct Loaded` in the making: the vectors of a row, in global memory and in a slot of the ring.
 #[derive(Default)]
 struct Walk {
@@ -262,9 +285,8 @@ struct Walk {
 }
 
 impl Walk {
-    /// Adds what is called `name`, of elements of type `word`: its member of `Loaded` and its bytes in a slot; the address in row r; the elements between rows; and the
-    /// statements that set the member from a slot (`from`) and from global memory (`walk`).
-    fn add(&mut self, (name, word, member, bytes): (&str, &str, &str, i64), first: &str, apart: &str, [load, take]: [&str; 2]) {
+    fn add(&mut self, part: &Part<'_>) {
+        let &Part { name, word, member, bytes, first, apart, load, take } = part;
         let room = self.room;
         self.pointers += &format!("    {word}* {name};\n    i64 {name}_apart;\n");
         self.begin += &format!("        {name} = {first};\n        {name}_apart = {apart};\n");

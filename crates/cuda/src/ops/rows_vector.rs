@@ -154,6 +154,15 @@ pub(crate) struct Shape {
     along: usize,
 }
 
+impl Shape {
+    /// CTAs of a launch whose CTAs have `per_block` outputs at a time. Those that differ in the offsets of their rows are as many of each offset.
+    fn blocks(&self, outputs: i64, per_block: i64) -> u32 {
+        let phases = if self.phased { self.vector } else { 1 } as u64;
+        let needed = (outputs.max(1) as u64).div_ceil(phases).div_ceil(per_block as u64);
+        needed.min(((self.blocks / self.cluster) as u64 / phases).max(1)) as u32 * phases as u32 * self.cluster as u32
+    }
+}
+
 /// Vectors per thread that kernels are compiled for.
 const CHUNKS: [i64; 11] = [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32];
 
@@ -445,10 +454,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         stages.len().max(1)
     ));
     let per_block = (shape.block / threads).max(1);
-    // CTAs that differ in the offsets of their rows are as many of each offset.
-    let phases = if shape.phased { vector } else { 1 } as u64;
-    let needed = (outputs.max(1) as u64).div_ceil(phases).div_ceil(per_block as u64);
-    let blocks = needed.min(((shape.blocks / cluster) as u64 / phases).max(1)) as u32 * phases as u32 * cluster as u32;
+    let blocks = shape.blocks(outputs, per_block);
     let mut launch = emit.launch_blocks("rows_vector", [blocks, 1, 1]);
     launch.block = (threads * per_block) as u32;
     (launch.cluster, launch.shared) = (cluster as u32, (shared + shape.staged) as u32);
