@@ -9,6 +9,8 @@ use std::cell::Cell;
 /// Sizes of the buffers between memory and f32, in bytes: for short runs, and for a piece of long ones.
 const SMALL_BUFFER_BYTES: usize = 128;
 const LARGE_BUFFER_BYTES: usize = 2048;
+/// Contiguous elements of a row from which on rows are copied one by one.
+pub const MIN_ROW: usize = 8;
 
 multiversion! {
     fn fill(value: f32, out: &mut [f32]) {
@@ -78,6 +80,11 @@ impl Elements<'_> {
         self.dtype.bits() / 8
     }
 
+    /// The first `count` elements.
+    fn grid(self, count: usize) -> Grid {
+        Grid { at: self.at, counts: [1, count], steps: [0, self.stride] }
+    }
+
     /// Reads as many elements as `out` holds.
     pub fn read(self, simd: Simd, out: &mut [f32]) {
         let Elements { buf, dtype, at, stride } = self;
@@ -139,7 +146,7 @@ impl Elements<'_> {
     fn read_through<const N: usize>(self, simd: Simd, out: &mut [f32]) {
         let mut bytes = [0u8; N];
         let bytes = &mut bytes[..out.len() * self.size()];
-        gather(self.buf, self.size(), (self.at, self.stride), bytes);
+        gather(self.buf, self.size(), self.grid(out.len()), bytes);
         to_f32(simd, self.dtype, bytes, out);
     }
 
@@ -148,7 +155,7 @@ impl Elements<'_> {
         let mut bytes = [0u8; N];
         let bytes = &mut bytes[..values.len() * self.size()];
         from_f32(simd, self.dtype, values, bytes);
-        scatter(self.buf, self.size(), (self.at, self.stride), bytes);
+        scatter(self.buf, self.size(), self.grid(values.len()), bytes);
     }
 
     /// The packed bytes of 4-bit elements are collected first, then converted.
@@ -185,42 +192,74 @@ impl Elements<'_> {
     }
 }
 
-/// Collects elements of `size` bytes, `stride` elements apart.
-pub fn gather(buf: Buf, size: usize, (at, stride): (usize, usize), bytes: &mut [u8]) {
-    if stride == 1 {
-        return buf.read(at * size, bytes);
-    }
-    match size {
-        1 => gather_sized::<1>(buf, (at, stride), bytes),
-        2 => gather_sized::<2>(buf, (at, stride), bytes),
-        4 => gather_sized::<4>(buf, (at, stride), bytes),
-        _ => gather_sized::<8>(buf, (at, stride), bytes),
+/// Elements in two loops of `counts`, the second along rows: calls `f` with an element's index, row by row, and its place at `steps`. The longer loop is the
+/// inner one, so that short rows cost no more than long ones.
+#[inline(always)]
+pub fn each(counts: [usize; 2], steps: [usize; 2], mut f: impl FnMut(usize, usize)) {
+    let [rows, run] = counts;
+    let ([outer, inner], [index, next], [step, along]) =
+        if rows > run { ([run, rows], [1, run], [steps[1], steps[0]]) } else { (counts, [run, 1], steps) };
+    for i in 0..outer {
+        for j in 0..inner {
+            f(i * index + j * next, i * step + j * along);
+        }
     }
 }
 
-/// Scatters elements of `size` bytes, `stride` elements apart.
-pub fn scatter(buf: Buf, size: usize, (at, stride): (usize, usize), bytes: &[u8]) {
-    if stride == 1 {
-        return buf.write(at * size, bytes);
+/// Elements of some memory in rows: the first, the number of rows and that of elements of a row, and steps from row to row and along them.
+#[derive(Clone, Copy, Debug)]
+pub struct Grid {
+    /// The first element.
+    pub at: usize,
+    /// Rows, and elements of each.
+    pub counts: [usize; 2],
+    /// Elements from one row to the next, and from one of its elements to the next.
+    pub steps: [usize; 2],
+}
+
+impl Grid {
+    /// Whether rows are copied one by one.
+    fn in_rows(&self) -> bool {
+        self.steps[1] == 1 && (self.counts[1] >= MIN_ROW || self.counts[0] == 1)
+    }
+}
+
+/// Collects elements of `size` bytes row by row.
+pub fn gather(buf: Buf, size: usize, grid: Grid, bytes: &mut [u8]) {
+    if grid.in_rows() {
+        let rows = bytes.chunks_exact_mut((grid.counts[1] * size).max(1)).enumerate();
+        return rows.for_each(|(r, row)| buf.read((grid.at + r * grid.steps[0]) * size, row));
     }
     match size {
-        1 => scatter_sized::<1>(buf, (at, stride), bytes),
-        2 => scatter_sized::<2>(buf, (at, stride), bytes),
-        4 => scatter_sized::<4>(buf, (at, stride), bytes),
-        _ => scatter_sized::<8>(buf, (at, stride), bytes),
+        1 => gather_sized::<1>(buf, grid, bytes),
+        2 => gather_sized::<2>(buf, grid, bytes),
+        4 => gather_sized::<4>(buf, grid, bytes),
+        _ => gather_sized::<8>(buf, grid, bytes),
+    }
+}
+
+/// Scatters elements of `size` bytes row by row.
+pub fn scatter(buf: Buf, size: usize, grid: Grid, bytes: &[u8]) {
+    if grid.in_rows() {
+        let rows = bytes.chunks_exact((grid.counts[1] * size).max(1)).enumerate();
+        return rows.for_each(|(r, row)| buf.write((grid.at + r * grid.steps[0]) * size, row));
+    }
+    match size {
+        1 => scatter_sized::<1>(buf, grid, bytes),
+        2 => scatter_sized::<2>(buf, grid, bytes),
+        4 => scatter_sized::<4>(buf, grid, bytes),
+        _ => scatter_sized::<8>(buf, grid, bytes),
     }
 }
 
 #[inline(always)]
-fn gather_sized<const N: usize>(buf: Buf, (at, stride): (usize, usize), bytes: &mut [u8]) {
-    for (i, to) in bytes.as_chunks_mut::<N>().0.iter_mut().enumerate() {
-        buf.read((at + i * stride) * N, to);
-    }
+fn gather_sized<const N: usize>(buf: Buf, Grid { at, counts, steps }: Grid, bytes: &mut [u8]) {
+    let to = bytes.as_chunks_mut::<N>().0;
+    each(counts, steps, |i, place| buf.read((at + place) * N, &mut to[i]));
 }
 
 #[inline(always)]
-fn scatter_sized<const N: usize>(buf: Buf, (at, stride): (usize, usize), bytes: &[u8]) {
-    for (i, from) in bytes.as_chunks::<N>().0.iter().enumerate() {
-        buf.write((at + i * stride) * N, from);
-    }
+fn scatter_sized<const N: usize>(buf: Buf, Grid { at, counts, steps }: Grid, bytes: &[u8]) {
+    let from = bytes.as_chunks::<N>().0;
+    each(counts, steps, |i, place| buf.write((at + place) * N, &from[i]));
 }

@@ -2,6 +2,7 @@
 
 use super::pipeline::zero;
 use super::{CHUNK, Chunk, Counts, GRAIN, Nest, Place, Tile, split};
+use crate::kernels::convert::each;
 use crate::kernels::multiversion::{Simd, multiversion};
 use crate::kernels::scratch::Scratch;
 use crate::kernels::transpose::{Matrix, Squares};
@@ -311,25 +312,16 @@ fn elements<T: Element>(simd: Simd, to: Buf, from: Buf, chunk: &Chunk<'_>) {
     } else if inner == 2 {
         alternate(simd, from, at, outer, block, chunk.run);
     } else {
-        for (r, row) in block.chunks_exact_mut(chunk.run).enumerate() {
-            for (j, b) in row.iter_mut().enumerate() {
-                *b = from.get(at + r * outer + j * inner);
-            }
-        }
+        each([chunk.rows, chunk.run], [outer, inner], |i, place| block[i] = from.get(at + place));
     }
     let (at, inner, outer) = dst;
     if joined(dst) {
         return to.write(at, block);
     }
-    for (r, row) in block.chunks_exact(chunk.run).enumerate() {
-        if inner == 1 {
-            to.write(at + r * outer, row);
-            continue;
-        }
-        for (j, b) in row.iter().enumerate() {
-            to.set(at + r * outer + j * inner, *b);
-        }
+    if inner == 1 {
+        return block.chunks_exact(chunk.run).enumerate().for_each(|(r, row)| to.write(at + r * outer, row));
     }
+    each([chunk.rows, chunk.run], [outer, inner], |i, place| to.set(at + place, block[i]));
 }
 
 /// Copies rows of `N` bytes, or of `n` up to twice as many in two pieces that overlap, from a byte on and so many apart in destination and source: a call

@@ -1,7 +1,7 @@
 //! Operands of chunks: elements of any type in memory, as `f32` in registers.
 
 use super::nest::{CHUNK, Chunk};
-use crate::kernels::convert::{self, Elements};
+use crate::kernels::convert::{self, Elements, Grid, MIN_ROW};
 use crate::kernels::multiversion::Simd;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::DataType;
@@ -74,13 +74,14 @@ impl Memory<'_> {
                 }
             }
             _ => match self.kind {
+                Kind::Number(DataType::F32) if inner != 1 || chunk.run < MIN_ROW => {
+                    convert::each([chunk.rows, chunk.run], [outer, inner], |i, place| out[i] = self.buf.get(at + place));
+                }
                 Kind::Number(dtype) if dtype != DataType::F32 && dtype.bits() >= 8 => {
                     // Elements are collected first, then converted.
                     let (mut bytes, size) = ([0u8; CHUNK_BYTES], dtype.bits() / 8);
                     let bytes = &mut bytes[..out.len() * size];
-                    for (r, row) in bytes.chunks_exact_mut(chunk.run * size).enumerate() {
-                        convert::gather(self.buf, size, (at + r * outer, inner), row);
-                    }
+                    convert::gather(self.buf, size, Grid { at, counts: [chunk.rows, chunk.run], steps: [outer, inner] }, bytes);
                     convert::to_f32(simd, dtype, bytes, out);
                 }
                 _ => {
@@ -109,20 +110,21 @@ impl Memory<'_> {
         if chunk.rows == 1 || outer == inner * chunk.run {
             return self.write(simd, at, inner, values);
         }
-        if let Kind::Number(dtype) = self.kind
-            && dtype != DataType::F32
-            && dtype.bits() >= 8
-        {
-            let (mut bytes, size) = ([0u8; CHUNK_BYTES], dtype.bits() / 8);
-            let bytes = &mut bytes[..values.len() * size];
-            convert::from_f32(simd, dtype, values, bytes);
-            for (r, row) in bytes.chunks_exact(chunk.run * size).enumerate() {
-                convert::scatter(self.buf, size, (at + r * outer, inner), row);
+        match self.kind {
+            Kind::Number(DataType::F32) if inner != 1 || chunk.run < MIN_ROW => {
+                convert::each([chunk.rows, chunk.run], [outer, inner], |i, place| self.buf.set(at + place, values[i]));
             }
-            return;
-        }
-        for (r, row) in values.chunks_exact(chunk.run).enumerate() {
-            self.write(simd, at + r * outer, inner, row);
+            Kind::Number(dtype) if dtype != DataType::F32 && dtype.bits() >= 8 => {
+                let (mut bytes, size) = ([0u8; CHUNK_BYTES], dtype.bits() / 8);
+                let bytes = &mut bytes[..values.len() * size];
+                convert::from_f32(simd, dtype, values, bytes);
+                convert::scatter(self.buf, size, Grid { at, counts: [chunk.rows, chunk.run], steps: [outer, inner] }, bytes);
+            }
+            _ => {
+                for (r, row) in values.chunks_exact(chunk.run).enumerate() {
+                    self.write(simd, at + r * outer, inner, row);
+                }
+            }
         }
     }
 

@@ -323,9 +323,6 @@ impl BatchNorm {
         let args: &[Arg] = if forward { &[Arg::SRC, Arg::DST] } else { &[Arg::SRC, Arg::DIFF_DST, Arg::DIFF_SRC] };
         let matrices = Matrices::of(&op.src)?;
         let shared = matrices.channels / statistics as usize;
-        if shared > 1 && flags.use_global_stats {
-            return Err(Skip::Op("constant statistics of several channels"));
-        }
         for arg in args {
             if problem.tensor(*arg).is_none_or(|t| t.layout != op.src.layout || t.dtype != op.src.dtype) {
                 return Err(Skip::Layout(format!("of {arg}: another than that of src")));
@@ -473,8 +470,17 @@ impl BatchNorm {
 
     /// The given mean and variance.
     fn given<'s>(&self, ctx: &Ctx<'_>, scratch: &mut Scratch<'s>) -> Result<[&'s mut [f32]; 2], Error> {
-        let given = (self.stats && (self.flags.use_global_stats || !self.forward), 0.0);
-        Ok([self.parameters(ctx, scratch, Arg::MEAN, given)?, self.parameters(ctx, scratch, Arg::VARIANCE, given)?])
+        let given = self.stats && (self.flags.use_global_stats || !self.forward);
+        let mut line = |arg: Arg| -> Result<&'s mut [f32], Error> {
+            let line = self.parameters(ctx, scratch, arg, (given && self.shared == 1, 0.0))?;
+            if given && self.shared > 1 {
+                let buf = ctx.buf(arg)?;
+                let of_groups = line[..self.matrices.channels].chunks_mut(self.shared).enumerate();
+                of_groups.for_each(|(group, line)| line.fill(buf.get(group)));
+            }
+            Ok(line)
+        };
+        Ok([line(Arg::MEAN)?, line(Arg::VARIANCE)?])
     }
 
     fn forward(&self, on: On<'_, '_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
@@ -491,7 +497,7 @@ impl BatchNorm {
             // Padding channels must stay zero whatever epsilon is.
             let columns = group.columns(self.matrices.width);
             let columns = columns.start..columns.end.min(channels);
-            if self.shared > 1 {
+            if self.shared > 1 && !self.flags.use_global_stats {
                 let of_groups = mean[columns.clone()].chunks_mut(self.shared).zip(variance[columns.clone()].chunks_mut(self.shared));
                 of_groups.for_each(|(mean, variance)| join(mean, variance));
             }

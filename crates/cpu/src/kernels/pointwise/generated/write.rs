@@ -231,8 +231,8 @@ impl<'s> Writer<'s> {
                 all.push((at, elem.bytes()));
             }
         }
-        // Two streams from memory are enough for a core.
-        if all.len() > 2 { Vec::new() } else { all }
+        // Hardware prefetches as well where two operands are read.
+        if all.len() > self.rows { Vec::new() } else { all }
     }
 
     /// Processes the columns of all rows, some vectors at a time.
