@@ -73,21 +73,34 @@ __global__ void barriers(int times) {
     for (int i = 0; i < times; ++i) meet(counters, gridDim.x, blockIdx.x == 0);
 }
 
-// A normalisation with statistics over all of the tensor (or that share of it that `teams` CTAs have): a pass that reads, the barrier, and a pass that reads what has not
-// stayed in shared memory (STAGES vectors a thread) and in registers (KEPT) again, in the reverse order, and writes. `turns` vectors a thread; with `narrow`
-// a CTA reads runs of 128 bytes of rows of `narrow` bytes. `passes`: 1 reads only, 2 and the barrier, 3 all.
-template <int STAGES, int KEPT>
+// A normalisation of INPUTS tensors with statistics over all of the tensor (or that share of it that the CTAs of one of `teams` teams have): a pass that reads, the
+// barrier, and a pass that reads what has not stayed in shared memory (STAGES vectors of each tensor a thread) and in registers (KEPT) again, in the reverse
+// order, and writes. `turns` vectors a thread; with `narrow` a CTA reads runs of 128 bytes of rows of `narrow` bytes. `passes`: 1 reads only, 2 and the barrier, 3
+// all.
+template <int STAGES, int KEPT, int INPUTS>
 __global__ void __launch_bounds__(512, 1) two_passes(const char* from, char* to, int turns, int narrow, int teams, int passes) {
-    constexpr int AHEAD = STAGES < 8 ? STAGES : 8;
+    constexpr int AHEAD = STAGES < 8 ? STAGES : 8, SLOT = 8192 * INPUTS;
     extern __shared__ __align__(16) char ring[];
     const int groups = narrow ? narrow / 128 : 1, part = blockIdx.x / groups, parts = gridDim.x / groups;
     auto at = [&](int k) {
         if (!narrow) return ((i64)(k * (int)gridDim.x + (int)blockIdx.x) * 512 + threadIdx.x) * 16;
         return ((i64)(k * parts + part) * 64 + threadIdx.x / 8) * narrow + (blockIdx.x % groups) * 128 + threadIdx.x % 8 * 16;
     };
+    const i64 other = (i64)turns * gridDim.x * 8192;
     auto fetch = [&](int k, int slot) {
-        const u32 place = (u32)__cvta_generic_to_shared(ring + slot * 8192 + threadIdx.x * 16);
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from + at(k)) : "memory");
+#pragma unroll
+        for (int n = 0; n < INPUTS; ++n) {
+            const u32 place = (u32)__cvta_generic_to_shared(ring + slot * SLOT + n * 8192 + threadIdx.x * 16);
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from + n * other + at(k)) : "memory");
+        }
+    };
+    auto slotted = [&](int slot) {
+        uint4 x = *(const uint4*)(ring + slot * SLOT + threadIdx.x * 16);
+        if (INPUTS > 1) {
+            const uint4 y = *(const uint4*)(ring + slot * SLOT + 8192 + threadIdx.x * 16);
+            x.x ^= y.x, x.y ^= y.y, x.z ^= y.z, x.w ^= y.w;
+        }
+        return x;
     };
     auto commit = [] { asm volatile("cp.async.commit_group;" ::: "memory"); };
     const int ringed = turns - KEPT;
@@ -98,31 +111,37 @@ __global__ void __launch_bounds__(512, 1) two_passes(const char* from, char* to,
         commit();
     }
     int slot = 0;
-    uint4 kept[KEPT > 0 ? KEPT : 1];
+    uint4 kept[KEPT > 0 ? KEPT : 1][INPUTS];
 #pragma unroll 1
     for (int k = 0; k < ringed; ++k) {
         asm volatile("cp.async.wait_group %0;" ::"n"(AHEAD - 1) : "memory");
-        add(*(const uint4*)(ring + slot * 8192 + threadIdx.x * 16));
+        add(slotted(slot));
         if (k + AHEAD < ringed) fetch(k + AHEAD, (slot + AHEAD) % STAGES);
         commit();
         slot = slot + 1 == STAGES ? 0 : slot + 1;
         if (KEPT > 0 && k == ringed - AHEAD - 1) {
 #pragma unroll
-            for (int i = 0; i < KEPT; ++i) kept[i] = __ldcs((const uint4*)(from + at(ringed + i)));
+            for (int i = 0; i < KEPT; ++i) {
+#pragma unroll
+                for (int n = 0; n < INPUTS; ++n) kept[i][n] = __ldcs((const uint4*)(from + n * other + at(ringed + i)));
+            }
         }
     }
 #pragma unroll
-    for (int i = 0; i < KEPT; ++i) add(kept[i]);
+    for (int i = 0; i < KEPT; ++i) add(kept[i][0]), add(kept[i][INPUTS - 1]);
     if (passes > 1) meet(counters + blockIdx.x * teams / gridDim.x, gridDim.x / teams, blockIdx.x * teams % gridDim.x < teams);
     if (sum == 0x12345678) to[0] = 1;
     if (passes < 3) return;
 #pragma unroll
-    for (int i = 0; i < KEPT; ++i) __stcs((uint4*)(to + at(ringed + i)), kept[i]);
+    for (int i = 0; i < KEPT; ++i) {
+        kept[i][0].x ^= kept[i][INPUTS - 1].x;
+        __stcs((uint4*)(to + at(ringed + i)), kept[i][0]);
+    }
 #pragma unroll 1
     for (int k = ringed - 1; k >= 0; --k) {
         slot = slot == 0 ? STAGES - 1 : slot - 1;
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 1) : "memory");
-        const uint4 x = *(const uint4*)(ring + slot * 8192 + threadIdx.x * 16);
+        const uint4 x = slotted(slot);
         if (k >= STAGES) fetch(k - STAGES, slot);
         commit();
         __stcs((uint4*)(to + at(k)), x);
@@ -199,14 +218,14 @@ static void launch(void (*kernel)(Parameters...), int grid, int block, int share
     CHECK(cudaLaunchKernelEx(&config, kernel, (Parameters)values...));
 }
 
-template <int STAGES, int KEPT>
+template <int STAGES, int KEPT, int INPUTS = 1>
 static double passes_of(int sms, int turns, int narrow, int teams, int passes, bool cleared = false) {
-    const int shared = STAGES * 8192, grid = sms / (narrow ? narrow / 128 : 1) * (narrow ? narrow / 128 : 1) / teams * teams;
-    CHECK(cudaFuncSetAttribute(two_passes<STAGES, KEPT>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+    const int shared = STAGES * 8192 * INPUTS, grid = sms / (narrow ? narrow / 128 : 1) * (narrow ? narrow / 128 : 1) / teams * teams;
+    CHECK(cudaFuncSetAttribute(two_passes<STAGES, KEPT, INPUTS>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
     const i64 bytes = (i64)turns * grid * 8192;
-    return time_of(bytes, bytes, [&](char* from, char* to) {
+    return time_of(bytes * INPUTS, bytes, [&](char* from, char* to) {
         if (cleared) launch(clear, 1, 32, 0, true, (u32*)(pool + POOL - 4096));
-        launch(two_passes<STAGES, KEPT>, grid, 512, shared, false, from, to, turns, narrow, teams, passes);
+        launch(two_passes<STAGES, KEPT, INPUTS>, grid, 512, shared, false, from, to, turns, narrow, teams, passes);
     });
 }
 
@@ -253,10 +272,10 @@ int main() {
         attribute.val.clusterDim.x = size, attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
         cudaLaunchConfig_t config = {};
         config.gridDim = dim3(sms / size * size), config.blockDim = dim3(512), config.dynamicSmemBytes = 27 * 8192, config.attrs = &attribute, config.numAttrs = 1;
-        CHECK(cudaFuncSetAttribute(two_passes<27, 0>, cudaFuncAttributeMaxDynamicSharedMemorySize, 27 * 8192));
-        if (size > 8) CHECK(cudaFuncSetAttribute(two_passes<27, 0>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+        CHECK(cudaFuncSetAttribute(two_passes<27, 0, 1>, cudaFuncAttributeMaxDynamicSharedMemorySize, 27 * 8192));
+        if (size > 8) CHECK(cudaFuncSetAttribute(two_passes<27, 0, 1>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
         int count = 0;
-        CHECK(cudaOccupancyMaxActiveClusters(&count, (const void*)two_passes<27, 0>, &config));
+        CHECK(cudaOccupancyMaxActiveClusters(&count, (const void*)two_passes<27, 0, 1>, &config));
         printf(" %d", count);
     }
     printf("\ntwo passes, MB: reads; and the barrier; all; all after a launch that clears; with 12 more vectors a thread in registers; runs of 128 bytes in rows of 512: all, in registers\n");
@@ -264,6 +283,10 @@ int main() {
         printf("%6.1f MB  %6.1f %6.1f %6.1f %6.1f  %6.1f  %6.1f %6.1f\n", turns * sms * 8192e-6, passes_of<27, 0>(sms, turns, 0, 1, 1), passes_of<27, 0>(sms, turns, 0, 1, 2),
                passes_of<27, 0>(sms, turns, 0, 1, 3), passes_of<27, 0>(sms, turns, 0, 1, 3, true), turns > 24 ? passes_of<27, 12>(sms, turns, 0, 1, 3) : 0.0,
                passes_of<27, 0>(sms, turns, 512, 4, 3), turns > 24 ? passes_of<27, 12>(sms, turns, 512, 4, 3) : 0.0);
+    }
+    printf("two passes over two tensors, 13 and 6 vectors of each stay, MB of one: all; runs of 128 bytes in rows of 512\n");
+    for (int turns : {24, 48, 95}) {
+        printf("%6.1f MB  %6.1f %6.1f\n", turns * sms * 8192e-6, passes_of<13, 6, 2>(sms, turns, 0, 1, 3), passes_of<13, 6, 2>(sms, turns, 512, 4, 3));
     }
     printf("copies of runs of 64 and 128 bytes down columns, us\n");
     for (auto [terms, stride, images] : {std::array<int, 3>{1000, 1568, 32}, {1000, 3136, 16}, {130, 25088, 64}, {21, 1 << 20, 16}}) {
