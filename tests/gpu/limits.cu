@@ -5,6 +5,7 @@
 //
 // Times are medians over graphs of launches over more copies of the tensors than L2 holds, launched as the engine does (programmatic dependent launch).
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -24,12 +25,12 @@ using i64 = int64_t;
 __device__ __forceinline__ void begin() { asm volatile("griddepcontrol.wait;\n griddepcontrol.launch_dependents;" ::: "memory"); }
 __device__ __forceinline__ uint4 load(const uint4* from) { return __ldcs(from); }
 
-// Reads and writes `read` and `write` vectors of 16 bytes, spread evenly over the threads: a copy if they are equal.
+// Reads and writes `read` and `write` vectors of 16 bytes, spread evenly over the threads: a copy if they are equal, otherwise one is a multiple of the other.
 template <int AHEAD>
 __global__ void __launch_bounds__(256) stream(const uint4* from, uint4* to, i64 read, i64 write) {
     begin();
     const i64 all = (i64)gridDim.x * 256, own = (i64)blockIdx.x * 256 * AHEAD + threadIdx.x;
-    const int more = read > 0 && write > read ? (int)(write / read) : 1;
+    const int more = read > 0 && write > read ? (int)(write / read) : 1, less = write > 0 && write < read ? (int)(read / write) : 1;
     uint4 last = {1, 2, 3, 4};
     for (i64 i = own; i < (read > 0 ? read : write); i += all * AHEAD) {
         uint4 x[AHEAD];
@@ -38,20 +39,19 @@ __global__ void __launch_bounds__(256) stream(const uint4* from, uint4* to, i64 
             if (i + j * 256 < read) x[j] = load(from + i + j * 256);
             else x[j] = last;
         }
-        if (write > 0) {
-            for (int m = 0; m < more; ++m) {
+        for (int m = 0; m < more; ++m) {
 #pragma unroll
-                for (int j = 0; j < AHEAD; ++j) {
-                    const i64 at = (read > 0 ? m * read : 0) + i + j * 256;
-                    if (at < write) __stcs(to + at, x[j]);
-                }
+            for (int j = 0; j < AHEAD; ++j) {
+                const i64 own = i + j * 256, at = less > 1 ? own / less : m * read + own;
+                if (at < write && own % less == 0) __stcs(to + at, x[j]);
             }
-        } else {
+        }
+        if (write < read) {
 #pragma unroll
             for (int j = 0; j < AHEAD; ++j) last.x ^= x[j].x ^ x[j].y ^ x[j].z ^ x[j].w;
         }
     }
-    if (write == 0 && last.x == 0x12345 && last.y == 0) to[0] = last;
+    if (write < read && last.x == 0x12345 && last.y == 0) to[0] = last;
 }
 
 __device__ u32 counters[64];
@@ -73,21 +73,34 @@ __global__ void barriers(int times) {
     for (int i = 0; i < times; ++i) meet(counters, gridDim.x, blockIdx.x == 0);
 }
 
-// A normalisation with statistics over all of the tensor (or that share of it that `teams` CTAs have): a pass that reads, the barrier, and a pass that reads what has not
-// stayed in shared memory (STAGES vectors a thread) and in registers (KEPT) again, in the reverse order, and writes. `turns` vectors a thread; with `narrow`
-// a CTA reads runs of 128 bytes of rows of `narrow` bytes. `passes`: 1 reads only, 2 and the barrier, 3 all.
-template <int STAGES, int KEPT>
+// A normalisation of INPUTS tensors with statistics over all of the tensor (or that share of it that the CTAs of one of `teams` teams have): a pass that reads, the
+// barrier, and a pass that reads what has not stayed in shared memory (STAGES vectors of each tensor a thread) and in registers (KEPT) again, in the reverse
+// order, and writes. `turns` vectors a thread; with `narrow` a CTA reads runs of 128 bytes of rows of `narrow` bytes. `passes`: 1 reads only, 2 and the barrier, 3
+// all.
+template <int STAGES, int KEPT, int INPUTS>
 __global__ void __launch_bounds__(512, 1) two_passes(const char* from, char* to, int turns, int narrow, int teams, int passes) {
-    constexpr int AHEAD = STAGES < 8 ? STAGES : 8;
+    constexpr int AHEAD = STAGES < 8 ? STAGES : 8, SLOT = 8192 * INPUTS;
     extern __shared__ __align__(16) char ring[];
     const int groups = narrow ? narrow / 128 : 1, part = blockIdx.x / groups, parts = gridDim.x / groups;
     auto at = [&](int k) {
         if (!narrow) return ((i64)(k * (int)gridDim.x + (int)blockIdx.x) * 512 + threadIdx.x) * 16;
         return ((i64)(k * parts + part) * 64 + threadIdx.x / 8) * narrow + (blockIdx.x % groups) * 128 + threadIdx.x % 8 * 16;
     };
+    const i64 other = (i64)turns * gridDim.x * 8192;
     auto fetch = [&](int k, int slot) {
-        const u32 place = (u32)__cvta_generic_to_shared(ring + slot * 8192 + threadIdx.x * 16);
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from + at(k)) : "memory");
+#pragma unroll
+        for (int n = 0; n < INPUTS; ++n) {
+            const u32 place = (u32)__cvta_generic_to_shared(ring + slot * SLOT + n * 8192 + threadIdx.x * 16);
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from + n * other + at(k)) : "memory");
+        }
+    };
+    auto slotted = [&](int slot) {
+        uint4 x = *(const uint4*)(ring + slot * SLOT + threadIdx.x * 16);
+        if (INPUTS > 1) {
+            const uint4 y = *(const uint4*)(ring + slot * SLOT + 8192 + threadIdx.x * 16);
+            x.x ^= y.x, x.y ^= y.y, x.z ^= y.z, x.w ^= y.w;
+        }
+        return x;
     };
     auto commit = [] { asm volatile("cp.async.commit_group;" ::: "memory"); };
     const int ringed = turns - KEPT;
@@ -98,31 +111,37 @@ __global__ void __launch_bounds__(512, 1) two_passes(const char* from, char* to,
         commit();
     }
     int slot = 0;
-    uint4 kept[KEPT > 0 ? KEPT : 1];
+    uint4 kept[KEPT > 0 ? KEPT : 1][INPUTS];
 #pragma unroll 1
     for (int k = 0; k < ringed; ++k) {
         asm volatile("cp.async.wait_group %0;" ::"n"(AHEAD - 1) : "memory");
-        add(*(const uint4*)(ring + slot * 8192 + threadIdx.x * 16));
+        add(slotted(slot));
         if (k + AHEAD < ringed) fetch(k + AHEAD, (slot + AHEAD) % STAGES);
         commit();
         slot = slot + 1 == STAGES ? 0 : slot + 1;
         if (KEPT > 0 && k == ringed - AHEAD - 1) {
 #pragma unroll
-            for (int i = 0; i < KEPT; ++i) kept[i] = __ldcs((const uint4*)(from + at(ringed + i)));
+            for (int i = 0; i < KEPT; ++i) {
+#pragma unroll
+                for (int n = 0; n < INPUTS; ++n) kept[i][n] = __ldcs((const uint4*)(from + n * other + at(ringed + i)));
+            }
         }
     }
 #pragma unroll
-    for (int i = 0; i < KEPT; ++i) add(kept[i]);
+    for (int i = 0; i < KEPT; ++i) add(kept[i][0]), add(kept[i][INPUTS - 1]);
     if (passes > 1) meet(counters + blockIdx.x * teams / gridDim.x, gridDim.x / teams, blockIdx.x * teams % gridDim.x < teams);
     if (sum == 0x12345678) to[0] = 1;
     if (passes < 3) return;
 #pragma unroll
-    for (int i = 0; i < KEPT; ++i) __stcs((uint4*)(to + at(ringed + i)), kept[i]);
+    for (int i = 0; i < KEPT; ++i) {
+        kept[i][0].x ^= kept[i][INPUTS - 1].x;
+        __stcs((uint4*)(to + at(ringed + i)), kept[i][0]);
+    }
 #pragma unroll 1
     for (int k = ringed - 1; k >= 0; --k) {
         slot = slot == 0 ? STAGES - 1 : slot - 1;
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 1) : "memory");
-        const uint4 x = *(const uint4*)(ring + slot * 8192 + threadIdx.x * 16);
+        const uint4 x = slotted(slot);
         if (k >= STAGES) fetch(k - STAGES, slot);
         commit();
         __stcs((uint4*)(to + at(k)), x);
@@ -199,14 +218,14 @@ static void launch(void (*kernel)(Parameters...), int grid, int block, int share
     CHECK(cudaLaunchKernelEx(&config, kernel, (Parameters)values...));
 }
 
-template <int STAGES, int KEPT>
+template <int STAGES, int KEPT, int INPUTS = 1>
 static double passes_of(int sms, int turns, int narrow, int teams, int passes, bool cleared = false) {
-    const int shared = STAGES * 8192, grid = sms / (narrow ? narrow / 128 : 1) * (narrow ? narrow / 128 : 1) / teams * teams;
-    CHECK(cudaFuncSetAttribute(two_passes<STAGES, KEPT>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+    const int shared = STAGES * 8192 * INPUTS, grid = sms / (narrow ? narrow / 128 : 1) * (narrow ? narrow / 128 : 1) / teams * teams;
+    CHECK(cudaFuncSetAttribute(two_passes<STAGES, KEPT, INPUTS>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
     const i64 bytes = (i64)turns * grid * 8192;
-    return time_of(bytes, bytes, [&](char* from, char* to) {
+    return time_of(bytes * INPUTS, bytes, [&](char* from, char* to) {
         if (cleared) launch(clear, 1, 32, 0, true, (u32*)(pool + POOL - 4096));
-        launch(two_passes<STAGES, KEPT>, grid, 512, shared, false, from, to, turns, narrow, teams, passes);
+        launch(two_passes<STAGES, KEPT, INPUTS>, grid, 512, shared, false, from, to, turns, narrow, teams, passes);
     });
 }
 
@@ -224,12 +243,12 @@ int main() {
     CHECK(cudaMalloc(&pool, POOL));
     CHECK(cudaMemset(pool, 0x5a, POOL));
     CHECK(cudaStreamCreate(&stream_));
-    printf("copies, reads alone, writes alone, one byte read for four written: us (TB/s), the best of six grids\n");
+    printf("copies (the driver's copies), reads alone, writes alone, one byte read for four written, four read for one written: us (TB/s), the best of six grids\n");
     for (double mb : {12.8, 25.7, 33.6, 41.9, 51.4, 67.1, 102.8, 134.2, 268.4, 536.9}) {
         const i64 n = (i64)(mb * 1e6) / 16;
-        double best[4] = {1e9, 1e9, 1e9, 1e9};
-        const i64 sizes[4][2] = {{n, n}, {n, 0}, {0, n}, {n / 4, n / 4 * 4}};
-        for (int kind = 0; kind < 4; ++kind) {
+        double best[5] = {1e9, 1e9, 1e9, 1e9, 1e9};
+        const i64 sizes[5][2] = {{n, n}, {n, 0}, {0, n}, {n / 4, n / 4 * 4}, {n, n / 4}};
+        for (int kind = 0; kind < 5; ++kind) {
             const i64 read = sizes[kind][0], write = sizes[kind][1];
             auto run = [&](auto kernel, int ahead, i64 most) {
                 const int grid = (int)std::min<i64>(most, (std::max(read > 0 ? read : write, (i64)1) + 256 * ahead - 1) / (256 * ahead));
@@ -239,8 +258,9 @@ int main() {
             };
             for (i64 most : {(i64)sms * 8, (i64)1 << 30}) run(stream<2>, 2, most), run(stream<4>, 4, most), run(stream<8>, 8, most);
         }
-        printf("%6.1f MB  copy %6.1f (%.2f)  read %6.1f (%.2f)  write %6.1f (%.2f)  1:4 %6.1f (%.2f)\n", mb, best[0], 2 * mb / best[0], best[1], mb / best[1], best[2],
-               mb / best[2], best[3], 1.25 * mb / best[3]);
+        const double driver = time_of(n * 16, n * 16, [&](char* from, char* to) { CHECK(cudaMemcpyAsync(to, from, n * 16, cudaMemcpyDeviceToDevice, stream_)); });
+        printf("%6.1f MB  copy %6.1f (%.2f; %6.1f)  read %6.1f (%.2f)  write %6.1f (%.2f)  1:4 %6.1f (%.2f)  4:1 %6.1f (%.2f)\n", mb, best[0], 2 * mb / best[0], driver, best[1],
+               mb / best[1], best[2], mb / best[2], best[3], 1.25 * mb / best[3], best[4], 1.25 * mb / best[4]);
     }
     const double once = time_of(4096, 4096, [&](char*, char*) { launch(barriers, sms, 512, 0, false, 1); });
     const double often = time_of(4096, 4096, [&](char*, char*) { launch(barriers, sms, 512, 0, false, 101); });
@@ -252,10 +272,10 @@ int main() {
         attribute.val.clusterDim.x = size, attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
         cudaLaunchConfig_t config = {};
         config.gridDim = dim3(sms / size * size), config.blockDim = dim3(512), config.dynamicSmemBytes = 27 * 8192, config.attrs = &attribute, config.numAttrs = 1;
-        CHECK(cudaFuncSetAttribute(two_passes<27, 0>, cudaFuncAttributeMaxDynamicSharedMemorySize, 27 * 8192));
-        if (size > 8) CHECK(cudaFuncSetAttribute(two_passes<27, 0>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+        CHECK(cudaFuncSetAttribute(two_passes<27, 0, 1>, cudaFuncAttributeMaxDynamicSharedMemorySize, 27 * 8192));
+        if (size > 8) CHECK(cudaFuncSetAttribute(two_passes<27, 0, 1>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
         int count = 0;
-        CHECK(cudaOccupancyMaxActiveClusters(&count, (const void*)two_passes<27, 0>, &config));
+        CHECK(cudaOccupancyMaxActiveClusters(&count, (const void*)two_passes<27, 0, 1>, &config));
         printf(" %d", count);
     }
     printf("\ntwo passes, MB: reads; and the barrier; all; all after a launch that clears; with 12 more vectors a thread in registers; runs of 128 bytes in rows of 512: all, in registers\n");
@@ -264,9 +284,14 @@ int main() {
                passes_of<27, 0>(sms, turns, 0, 1, 3), passes_of<27, 0>(sms, turns, 0, 1, 3, true), turns > 24 ? passes_of<27, 12>(sms, turns, 0, 1, 3) : 0.0,
                passes_of<27, 0>(sms, turns, 512, 4, 3), turns > 24 ? passes_of<27, 12>(sms, turns, 512, 4, 3) : 0.0);
     }
-    printf("columns of 1,000 rows of 1,568 bytes, 32 images: runs of 32, 64, 128 bytes %.1f %.1f %.1f us; of 130 rows of 25,088 bytes, 64 images: 64 and 128 bytes %.1f %.1f us\n",
-           columns_of<32>(sms, 1000, 1568, 32), columns_of<64>(sms, 1000, 1568, 32), columns_of<128>(sms, 1000, 1568, 32), columns_of<64>(sms, 130, 25088, 64),
-           columns_of<128>(sms, 130, 25088, 64));
+    printf("two passes over two tensors, 13 and 6 vectors of each stay, MB of one: all; runs of 128 bytes in rows of 512\n");
+    for (int turns : {24, 48, 95}) {
+        printf("%6.1f MB  %6.1f %6.1f\n", turns * sms * 8192e-6, passes_of<13, 6, 2>(sms, turns, 0, 1, 3), passes_of<13, 6, 2>(sms, turns, 512, 4, 3));
+    }
+    printf("copies of runs of 64 and 128 bytes down columns, us\n");
+    for (auto [terms, stride, images] : {std::array<int, 3>{1000, 1568, 32}, {1000, 3136, 16}, {130, 25088, 64}, {21, 1 << 20, 16}}) {
+        printf("  %4d rows of %7d bytes, %2d images  %6.1f %6.1f\n", terms, stride, images, columns_of<64>(sms, terms, stride, images), columns_of<128>(sms, terms, stride, images));
+    }
     CHECK(cudaDeviceSynchronize());
     return 0;
 }

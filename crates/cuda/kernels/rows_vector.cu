@@ -9,7 +9,7 @@
 // shared memory, if they begin at any offset. All rows of such a CTA (PHASED) have the same offset from a vector boundary: every VECTOR-th row has.
 #include "args.cuh"
 
-extern "C" __global__ void __launch_bounds__(THREADS * PER_BLOCK) rows_vector(const __grid_constant__ Args a) {
+extern "C" __global__ void __launch_bounds__(THREADS * PER_BLOCK, RESIDENT) rows_vector(const __grid_constant__ Args a) {
     begin();
     prepare(a);
 #if STAGED

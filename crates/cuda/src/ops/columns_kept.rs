@@ -135,10 +135,11 @@ impl Whole {
         let slot = threads * (base.vector * row + bits.fetched());
         let stages = ((i64::from(facts.shared_memory) - fixed(threads, width, group, numbers)) / slot).min(MOST_STAGES);
         let turns = ceil(rows, down * parts);
-        let words = (base.vector * row + bits.fetched()) / 4;
-        let kept = if turns > stages { (WORDS_OF_KEPT / words.max(1)).min(MOST_KEPT) } else { 0 };
-        let ringed = if kept > 0 { (turns - kept).max(stages) } else { turns };
         let found = i64::from(facts.l2) / 100 * FOUND / (parts * images * across * slot);
+        let words = (base.vector * row + bits.fetched()) / 4;
+        // Rows that are in L2 are read from there as quickly.
+        let kept = if turns > stages + found { (WORDS_OF_KEPT / words.max(1)).min(MOST_KEPT) } else { 0 };
+        let ringed = if kept > 0 { (turns - kept).max(stages) } else { turns };
         let shape = Shape { rows, lanes, down, parts, apart: down, span: rows, step: down * parts, ..base };
         let beyond = bytes / row * dst.iter().map(size).sum::<i64>() > i64::from(facts.l2) / 2;
         let once = (ringed - stages - found).max(0);

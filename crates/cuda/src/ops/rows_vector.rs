@@ -22,12 +22,9 @@ const STAGING: i64 = 512;
 const WORDS_OF_STAGING: i64 = 64;
 /// Bytes of a row from which clusters pay off.
 const LARGE: i64 = 64 * 1024;
-/// Elements of tensors that all rows share in the shared memory of a CTA, at most; threads of such a CTA, at least, and threads per SM, each CTA of which copies them
-/// once: all if the row takes few registers.
+/// Elements of tensors that all rows share in the shared memory of a CTA, at most; threads of such a CTA, at least.
 const STAGED: i64 = 10 * 1024;
 const STAGED_BLOCK: i64 = 256;
-const STAGED_THREADS: i64 = 1280;
-const WORDS_OF_FULL: i64 = 8;
 /// Threads of a CTA, at least, otherwise: few, so that an SM does not wait for the slowest of many rows.
 const BLOCK: i64 = 64;
 
@@ -146,6 +143,8 @@ pub(crate) struct Shape {
     /// CTAs per row; CTAs, at most.
     cluster: i64,
     blocks: i64,
+    /// CTAs per SM, at least.
+    resident: i64,
     /// Threads of a CTA, at least.
     block: i64,
     /// Bytes of shared memory into which a thread prefetches its vectors of the CTA's next row; 0: none.
@@ -202,9 +201,16 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     let vector = whole.or(adrift).unwrap_or(1);
     let adrift = adrift.is_some();
     let words: i64 = inputs.iter().filter(|i| i.kept).map(|i| i.words(vector)).sum();
+    // CTAs per SM, at least, and in all.
     let blocks = |threads: i64, chunks: i64| {
-        let at_once = if chunks * words <= WORDS_OF_FULL { 2048 } else { STAGED_THREADS };
-        if adrift && shares { at_once / threads.max(STAGED_BLOCK) * i64::from(facts.multiprocessors) } else { 1 << 20 }
+        // Each CTA copies shared tensors once, and all CTAs are resident: as many threads as an SM has registers for.
+        let at_once = match chunks * words {
+            ..=8 => 1536,
+            ..=16 => 1024,
+            _ => 768,
+        };
+        let resident = if adrift && shares { (at_once / threads.max(STAGED_BLOCK)).max(1) } else { return [1, 1 << 20] };
+        [resident, resident * i64::from(facts.multiprocessors)]
     };
     let block = if adrift && shares { STAGED_BLOCK } else { BLOCK };
     let base = Shape {
@@ -215,6 +221,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
         chunks: 0,
         cluster: 1,
         blocks: i64::from(facts.multiprocessors),
+        resident: 1,
         block,
         staged: 0,
         along: along.0,
@@ -229,7 +236,8 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
         } else {
             WORDS
         };
-        (chunks * words <= limit).then_some(Shape { threads, chunks, blocks: blocks(threads, chunks), ..base })
+        let [resident, blocks] = blocks(threads, chunks);
+        (chunks * words <= limit).then_some(Shape { threads, chunks, resident, blocks, ..base })
     });
     let staging = || {
         let chunks = chunks(vectors, STAGING)?;
@@ -252,7 +260,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     }
     let clustered = |limit: i64, cluster: i64| {
         let chunks = chunks(vectors, cluster * CLUSTERED).filter(|_| !base.phased)?;
-        (chunks * words <= limit).then_some(Shape { threads: CLUSTERED, chunks, cluster, blocks: blocks(CLUSTERED, chunks), ..base })
+        (chunks * words <= limit).then_some(Shape { threads: CLUSTERED, chunks, cluster, blocks: 1 << 20, ..base })
     };
     let all = WORDS_OF_CLUSTERED.iter().flat_map(|&limit| [2, 4, 8].into_iter().filter_map(move |cluster| clustered(limit, cluster)));
     let busy = |s: &Shape| outputs * s.cluster >= i64::from(facts.multiprocessors);
@@ -288,6 +296,7 @@ fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
         emit.option(name, value);
     }
     emit.option("PER_BLOCK", (shape.block / threads).max(1));
+    emit.option("RESIDENT", shape.resident);
     emit.define("SURELY", surely(chunks));
     emit.define("STAGES", stages.len().max(1));
     emit.number("outputs", outputs);

@@ -243,6 +243,7 @@ fn resampling_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
     let tall = match (forward && single, keeps_lines) {
         (true, true) => 8,
         (true, false) => 4,
+        (false, _) if twice && !forward => 4,
         _ => 2,
     };
     map.tiles(&code, &[("from", from.1), ("dst", to.1)], Tile { along, tall, wide: 1 });
