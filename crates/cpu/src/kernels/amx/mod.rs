@@ -64,8 +64,6 @@ const MAX_L1_ROW_BYTES: usize = 256;
 const MAX_SUMS_BYTES: usize = 64 << 10;
 /// Most bytes of gathered rows.
 const MAX_GATHERED_BYTES: usize = 4 << 20;
-/// Tiles of rows for whose products panels are inspected first: reading a panel from L2 takes as long as multiplying 32 rows by it.
-pub const MIN_INSPECTED_TILES: usize = 4;
 /// Fewest bytes from the panels of a single tile of rows to their prefetch.
 const MIN_PREFETCH_BYTES: usize = 32 << 10;
 
@@ -219,7 +217,8 @@ pub struct Drive {
     streams: bool,
     /// Whether rows in padding are multiplied with it, and once more without if sums came out as non-finite.
     watches: bool,
-    /// Whether panels are inspected, because results cannot be computed once more: if all weights are finite, padding is harmless.
+    /// Whether panels are inspected, because results cannot be computed once more: if all weights are finite, padding is harmless. Reading
+    /// a panel from L2 takes as long as multiplying a tile of rows by it.
     inspects: bool,
 }
 
@@ -363,7 +362,7 @@ impl Drive {
         let partial = shape.parts.iter().any(|p| p.partial > 0);
         let tail = shape.tail.as_ref().filter(|_| !packs && !shape.product.is_whole());
         let watches = (reads_padding || partial) && tail.is_some_and(|tail| tail.is_repeatable());
-        let inspects = reads_padding && !partial && !watches && tail.is_some() && all >= MIN_INSPECTED_TILES;
+        let inspects = reads_padding && !partial && !watches && tail.is_some() && all > 1;
         Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks, near, far, streams, watches, inspects }
     }
 
