@@ -50,7 +50,7 @@ pub(super) struct On<'a> {
     pub(super) a_row: usize,
     /// The weights, from the first word on.
     pub(super) b: Buf<'a>,
-    /// Stride of rows or columns of weights in bytes.
+    /// Stride of panels, rows or columns of weights in bytes.
     pub(super) b_row: usize,
     /// Number of groups, or of groups of rows or columns.
     pub(super) groups: usize,
@@ -115,9 +115,10 @@ impl Ready {
         let far = |first: usize, count: usize, each: usize| count.saturating_sub(1).saturating_mul(each).saturating_add(first);
         let columns = |masked: bool| on.count * vector + if masked { on.last.min(self.lanes) * 4 } else { 0 };
         match layout {
-            Layout::Panel { line, vectors, groups: quantised } => {
-                let lines = groups.saturating_mul(on.count);
-                let columns = usize::from(vectors) * self.lanes;
+            Layout::Panel { line, vectors, panels, groups: quantised } => {
+                let (lines, panels) = (groups.saturating_mul(on.count), usize::from(panels));
+                let each = usize::from(vectors) * self.lanes;
+                let columns = panels * each;
                 let quantised = quantised.map(|q| (q.scale, q.zero)).unwrap_or_default();
                 let column = |elem: Option<Elem>, of: Option<Column>| match (elem, of) {
                     (Some(elem), Some(of)) => far(columns * elem.bytes(), groups, of.row),
@@ -129,7 +130,8 @@ impl Ready {
                     b: if lines == 0 {
                         0
                     } else {
-                        far(columns * decode.line_bytes(), lines, usize::from(line) * self.lanes * decode.line_bytes())
+                        let panel = far(each * decode.line_bytes(), lines, usize::from(line) * self.lanes * decode.line_bytes());
+                        far(panel, panels, on.b_row)
                     },
                     c: far(columns, rows, c_row),
                     scale: column(quantised.0, on.scale),

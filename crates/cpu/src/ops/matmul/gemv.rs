@@ -27,8 +27,8 @@ struct Gemv {
     attr: Attr,
     product: Kind,
     places: Places,
-    /// Whether the source is read in place.
-    in_place: bool,
+    /// Whether the kernels take the source's words.
+    has_words: bool,
     /// Whether scales of the weights vary along K; these are applied before the epilogue.
     grouped: bool,
 }
@@ -60,9 +60,9 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         return Err(Skip::Shape("rows of weights so short that unpacking them is faster"));
     }
     let product = Product::new(request)?;
-    let in_place = product.takes_in_place() && is_natural(&problem, product.word_type());
+    let has_words = product.takes_words() && is_natural(&problem, product.word_type());
     let scratch = product.scratch_bytes();
-    ready(problem, target, request, (Kind::Few(product), scratch, in_place))
+    ready(problem, target, request, (Kind::Few(product), scratch, has_words))
 }
 
 /// Columns of weights of 4 bits, for each row of the source but the first, up to which unpacking rows that leave a vector idle is faster.
@@ -248,7 +248,7 @@ fn ready(
     problem: Problem,
     target: &CpuTarget,
     request: Request,
-    (product, scratch, in_place): (Kind, Option<usize>, bool),
+    (product, scratch, has_words): (Kind, Option<usize>, bool),
 ) -> Result<Box<dyn Plan>, Skip> {
     let scratch_bytes = scratch.ok_or(Skip::Shape("scratch exceeds the address space"))?;
     let grouped = request.grouped.is_some_and(|g| g.scale.is_some());
@@ -256,7 +256,7 @@ fn ready(
     let column = op.dst.dims().len() - 1;
     let row = column - 1;
     let places = Places::new([&op.src, &op.weights, &op.dst], row, [&[row], &[column]], [[column, row], [row, column]])?;
-    let kernel = Gemv { attr: problem.attr.clone(), product, places, in_place, grouped };
+    let kernel = Gemv { attr: problem.attr.clone(), product, places, has_words, grouped };
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
 
@@ -389,7 +389,7 @@ impl Generated for Gemv {
         let operands = Operands {
             places: &self.places,
             a: &Source { scale: a_scale, ..src },
-            in_place: ctx.input(Arg::SRC).filter(|_| self.in_place),
+            words: ctx.input(Arg::SRC).filter(|_| self.has_words),
             b: weights.buf(),
             zero: &Broadcast::zero_point(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?,
             scale: &b_scale.unwrap_or(Broadcast::constant(1.0)),

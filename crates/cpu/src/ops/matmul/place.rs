@@ -91,7 +91,7 @@ pub(crate) fn right(isa: Isa, t: &Tensor, depth: &[usize], columns: &[usize], to
         place.row = form.size;
     }
     if place.column == form.size {
-        let few = count(t, depth) * form.line() <= MAX_IN_PLACE_PANEL_BYTES && !place.row.is_multiple_of(L1_ALIAS_BYTES);
+        let few = count(t, depth) * form.line() <= MAX_IN_PLACE_PANEL_BYTES && !place.row.is_multiple_of(ALIAS_BYTES);
         let in_place = together == 1 && (few || place.row == form.line());
         return Ok((if in_place { Right::InPlace } else { Right::Packed }, place));
     }
@@ -110,7 +110,7 @@ pub(crate) fn of_rows(rows: usize, product: Product, (right, place): (Right, &Pl
 
 /// Most steps of a K block.
 pub(crate) fn block_steps(right: Right, place: &Place) -> usize {
-    if right == Right::InPlace && place.row.is_multiple_of(L1_ALIAS_BYTES) { K_STEPS.aliased } else { K_STEPS.matrix }
+    if right == Right::InPlace && place.row.is_multiple_of(ALIAS_BYTES) { K_STEPS.aliased } else { K_STEPS.matrix }
 }
 
 /// Bytes of a panel that is read in place from a row-major matrix.
@@ -118,8 +118,8 @@ const MAX_IN_PLACE_PANEL_BYTES: usize = 200 << 10;
 /// Rows up to which any panel is read in place. Measured on Zen 4: with more rows, packing saves more than it costs if lines are not
 /// aligned.
 const MAX_IN_PLACE_ROWS: usize = 48;
-/// Lines at multiples of this many bytes map to the same cache sets.
-const L1_ALIAS_BYTES: usize = 4096;
+/// Lines at multiples of this many bytes map to 4 of the 64 sets of L1, and to so few of L2 that the lines of a K block evict each other.
+const ALIAS_BYTES: usize = 1024;
 
 /// The strides of panels that have the form that tiles read.
 fn panels(t: &Tensor, depth: &[usize], columns: &[usize], form: Form) -> Result<Option<Place>, Skip> {

@@ -226,8 +226,8 @@ impl Forward {
             depth: z.slc,
         };
         let kind = Kind { isa, product, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail: Some(Arc::new(Tail::raw())) };
-        let skinny = Skinny::new(isa, product, [z.sic, gates.width], &cut);
-        let second = second.map(|size| Skinny::new(isa, product, size, &cut));
+        let skinny = Skinny::new(isa, product, [z.sic, gates.width], (&cut, z.time));
+        let second = second.map(|size| Skinny::new(isa, product, size, (&cut, z.time)));
         let cell = op.src_iter_c.as_ref().or(op.dst_iter_c.as_ref()).map_or(DataType::F32, |t| t.dtype);
         let mut forward = Forward {
             cut,
@@ -483,7 +483,7 @@ impl Forward {
         let bias = lines(z.bias_gates).fill(ctx.executor(), view.as_ref(), bias);
         let taken = |[shifts, factors, bits]: [Result<Part<'s>, Error>; 3]| -> Result<quantised::Lines<'s>, Error> {
             let (shifts, factors, seven_bits) = (shifts?.into_slice(), factors?.into_slice(), bits?.into_slice());
-            Ok(quantised::Lines { simd, shifts, factors, seven_bits, ones, steps: z.time })
+            Ok(quantised::Lines { simd, shifts, factors, seven_bits, ones })
         };
         let (mut first, mut second) = (taken(whole)?, taken(projected)?);
         if let Some((quantised, code)) = self.quantised.as_ref().zip(code.quantised.as_ref()) {

@@ -4,7 +4,7 @@ use super::cell::{Call, Field, Numbers, Place as Memory};
 use super::cut::Place;
 use super::forward::{Code, Forward, States};
 use super::sizes::Panels;
-use super::skinny::{Group, Ready, Rows};
+use super::skinny::{Group, Rows};
 use crate::kernels::multiversion::Simd;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::op::RnnCell;
@@ -67,15 +67,6 @@ struct Piece {
 }
 
 impl<'a> Run<'a> {
-    /// Panels with what is known about their bits, which are inspected now if a single step uses them.
-    fn with_bits(&self, skinny: &Ready, group: Group<'a>, bits: Option<&[f32]>) -> Group<'a> {
-        match bits {
-            Some(bits) if bits.iter().any(|bit| *bit < 0.0) => skinny.with_bits(self.simd, group),
-            Some(bits) => Group { seven_bits: bits.iter().all(|bit| *bit > 0.0), ..group },
-            None => group,
-        }
-    }
-
     /// Computes some panels of a step, with the worker's scratch.
     pub(super) fn panels(&self, step: &Step<'_>, share: &mut [f32]) {
         let (plan, Place { d, rows, phase, panel, .. }) = (self.plan, step.place);
@@ -95,7 +86,11 @@ impl<'a> Run<'a> {
             share[..rows.len() * line].fill(0.0);
         } else {
             let first = stack * panels.count;
-            let b = self.with_bits(skinny, b, bits.get(first + task.start..first + task.end));
+            // Panels that a single step uses are inspected now.
+            let seven_bits = bits.get(first + task.start..first + task.end).is_some_and(|bits| {
+                if plan.z.time == 1 { skinny.inspects() && b.fits(self.simd) } else { bits.iter().all(|bit| *bit > 0.0) }
+            });
+            let b = Group { seven_bits, ..b };
             skinny.run((&a, rows.clone()), &[[0, 0]], &b, (share, line));
         }
         let columns = skinny.columns();

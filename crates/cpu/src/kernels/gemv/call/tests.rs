@@ -26,8 +26,12 @@ fn gemv_refuses_operands_that_are_too_short() {
     // operands.
     let cases = [
         (
-            Layout::Panel { line: 2, vectors: 1, groups },
+            Layout::Panel { line: 2, vectors: 1, panels: 1, groups },
             vec![6 * rows, 11 * lanes, (rows - 1) * 3 * lanes + lanes, 5 * lanes, 5 * lanes, 2 * rows],
+        ),
+        (
+            Layout::Panel { line: 1, vectors: 1, panels: 2, groups },
+            vec![6 * rows, 4 * lanes + 6 * lanes, (rows - 1) * 3 * lanes + 2 * lanes, 6 * lanes, 6 * lanes, 2 * rows],
         ),
         (Layout::Rows { lines: 2, masked: true }, vec![4 * rows, 3 * 4 * lanes + 3 * lanes + 5, 4 * rows * lanes]),
         (Layout::Columns { columns: 2, masked: true, scales: None }, vec![7 * lanes + 5, 3 * 4 * lanes + 3 * lanes + 5, 2 * rows + lanes]),
