@@ -157,7 +157,8 @@ fn non_finite_weights_are_found() {
         for at in 0..96 {
             let mut halves = [0xbf80_u16; 96];
             halves[at] = bits;
-            let mut words: Vec<f32> = halves.as_chunks::<2>().0.iter().map(|[a, b]| f32::from_bits(u32::from(*a) | u32::from(*b) << 16)).collect();
+            let mut words: Vec<f32> =
+                halves.as_chunks::<2>().0.iter().map(|[a, b]| f32::from_bits(u32::from(*a) | u32::from(*b) << 16)).collect();
             assert_eq!(padding::are_finite(Simd::host(), lend(&mut words)), finite, "{bits:#x} at {at}");
         }
     }
