@@ -22,7 +22,7 @@ use super::scratch::{for_workers, lend};
 use super::tile::wide::Wide;
 use super::tile::{Call as TailCall, Panels, Prefetch, Product, Start};
 use crate::CpuTarget;
-use crate::decision::{How, padding as idle};
+use crate::decision::How;
 use crate::hardware::{Core, KBlock};
 pub use accumulate::{Accumulate, Addend};
 pub use block::Held;
@@ -64,8 +64,6 @@ const MAX_L1_ROW_BYTES: usize = 256;
 const MAX_SUMS_BYTES: usize = 64 << 10;
 /// Most bytes of gathered rows.
 const MAX_GATHERED_BYTES: usize = 4 << 20;
-/// Tiles of rows for whose products panels are inspected first: reading a panel from L2 takes as long as multiplying 32 rows by it.
-pub const MIN_INSPECTED_TILES: usize = 4;
 /// Fewest bytes from the panels of a single tile of rows to their prefetch.
 const MIN_PREFETCH_BYTES: usize = 32 << 10;
 
@@ -219,7 +217,8 @@ pub struct Drive {
     streams: bool,
     /// Whether rows in padding are multiplied with it, and once more without if sums came out as non-finite.
     watches: bool,
-    /// Whether panels are inspected, because results cannot be computed once more: if all weights are finite, padding is harmless.
+    /// Whether panels are inspected, because results cannot be computed once more: if all weights are finite, padding is harmless. Reading
+    /// a panel from L2 takes as long as multiplying a tile of rows by it.
     inspects: bool,
 }
 
@@ -363,7 +362,7 @@ impl Drive {
         let partial = shape.parts.iter().any(|p| p.partial > 0);
         let tail = shape.tail.as_ref().filter(|_| !packs && !shape.product.is_whole());
         let watches = (reads_padding || partial) && tail.is_some_and(|tail| tail.is_repeatable());
-        let inspects = reads_padding && !partial && !watches && tail.is_some() && all >= MIN_INSPECTED_TILES;
+        let inspects = reads_padding && !partial && !watches && tail.is_some() && all > 1;
         Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks, near, far, streams, watches, inspects }
     }
 
@@ -500,8 +499,21 @@ impl Drive {
             (format!("sums of mc = {} tiles by nc panels", self.block), self.block * ROWS * self.group * width * 4),
         ];
         let registers = (format!("sums of {ROWS} rows by {} columns, in registers of tiles", 2 * LINES), ROWS * 2 * LINES * 4);
-        let (rate, padding) = (Core::host().tile_rate(shape.product.depth()), idle(shape.columns, LINES));
-        How { registers, blocks, rate, padding, cores: self.tasks(), ..How::default() }
+        How { registers, blocks, rate: self.rate(), padding: 1.0, cores: self.tasks(), ..How::default() }
+    }
+
+    /// The predicted multiply-adds a cycle, those of padding not counted.
+    fn rate(&self) -> f64 {
+        let (shape, number) = (&self.shape, |n: usize| n as f64);
+        let vectors = shape.columns.div_ceil(LINES);
+        let in_part = |(part, rounds): (&Part, &Vec<Round>)| part.taps * rounds.iter().map(|round| round.blocks).sum::<usize>();
+        let blocks: usize = shape.parts.iter().zip(&self.rounds).map(in_part).sum();
+        let steps: usize = shape.parts.iter().map(|p| p.taps * p.all_steps()).sum();
+        let (rows, pieces) = (number(shape.rows.iter().sum()), number(self.stretches.iter().map(|s| s.all).sum()));
+        let stored = rows * number(vectors) * cost::result_cycles(shape.tail.as_ref().map_or(0, |tail| tail.steps()));
+        let cycles = pieces * number(blocks) * number(vectors.div_ceil(2)) * cost::BLOCK_CYCLES + stored;
+        let multiply_adds = rows * number(shape.columns) * number(steps * shape.product.depth());
+        (multiply_adds / cycles.max(1.0)).max(1.0).min(Core::host().tile_rate(shape.product.depth()))
     }
 
     /// Numbers of blocks of rows, and of groups of panels.

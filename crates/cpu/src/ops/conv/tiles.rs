@@ -771,7 +771,7 @@ impl Common<'_> {
         let (s, size) = (self.setup, self.setup.source.1.dtype.bits() / 8);
         let all: usize = lines.iter().map(|line| line.phases.iter().map(|p| p.count).sum::<usize>()).product();
         let repeats = self.tail.as_ref()?.is_repeatable();
-        let watched = self.product.is_whole() || repeats || all >= amx::MIN_INSPECTED_TILES * ROWS;
+        let watched = self.product.is_whole() || repeats || all > ROWS;
         let fits = self.tail.is_some()
             && self.isa.amx
             && amx::check(self.product).is_ok()
