@@ -60,6 +60,8 @@ pub(super) struct Forward {
     pub(super) skinny: Skinny,
     pub(super) second: Option<Skinny>,
     gemm: Gemm,
+    /// Products of the input of a single step of one sample, in place of these.
+    row: Option<Skinny>,
     /// The kernels' keys for turning the sums of each phase into states.
     cells: [Option<cell::Spec>; 2],
     quantised: Option<Quantised>,
@@ -82,6 +84,7 @@ pub(super) struct Code {
     quantised: Option<quantised::Code>,
     /// The kernels for the products of the input.
     gemm: gemm::Ready,
+    row: Option<skinny::Ready>,
 }
 
 /// Elements of scratch of an execution, by purpose, in their order.
@@ -241,6 +244,7 @@ impl Forward {
             skinny,
             second,
             gemm: Gemm::new(kind, sizes, target)?,
+            row: (z.samples() == 1 && !isa.amx).then(|| Skinny::row(isa, product, [z.slc, gates.width])),
             cells: [None; 2],
             quantised: product.is_whole().then(|| Quantised::new(attr, (isa, product), &z, [gates, outputs])),
             linear: attr.rnn.linear.as_ref().map(factors),
@@ -412,6 +416,7 @@ impl Generated for Forward {
             cells: [cell(&self.cells[0])?, cell(&self.cells[1])?],
             quantised: self.quantised.as_ref().map(Quantised::build).transpose()?,
             gemm: self.gemm.build()?,
+            row: self.row.as_ref().map(Skinny::build).transpose()?,
         })
     }
 
@@ -426,7 +431,7 @@ impl Generated for Forward {
         };
         let lines = self.lines((code, simd, ctx), [layer, iter, projection], &mut scratch)?;
         let src = self.source(simd, ctx, scratch.take(lens.src)?)?;
-        let gates = scratch.take(lens.gates)?.into_buf();
+        let mut gates = scratch.take(lens.gates)?;
         let sequences = [scratch.take(lens.sequences[0])?.into_buf(), scratch.take(lens.sequences[1])?.into_buf()];
         let sequences = sequences.map(|buf| States::packed(buf, z.time, z.batch, self.outputs.padded() * size));
         let first = States::packed(scratch.take(lens.first)?.into_buf(), 1, z.batch, self.first_width() * size);
@@ -438,7 +443,7 @@ impl Generated for Forward {
             projection,
             lines,
             workspace: if self.op.prop == Prop::ForwardTraining { Some(ctx.buf(Arg::WORKSPACE)?) } else { None },
-            gates,
+            gates: gates.lend(),
             sequence: sequences[0],
             first,
             begins_with_zeros: self.op.src_iter.is_none() && self.quantised.is_none(),
@@ -450,7 +455,10 @@ impl Generated for Forward {
             let below = (l > 0).then_some(run.sequence);
             run.sequence = self.results(ctx, l)?.unwrap_or(sequences[l % 2]);
             self.start(simd, ctx, &run, l)?;
-            self.inputs(simd, ctx, (l, layer, below.unwrap_or(src)), &run, &mut work);
+            match &code.row {
+                Some(row) => run.gates = self.inputs_of_one(row, ctx, (l, layer, below.unwrap_or(src)), &mut gates),
+                None => self.inputs(simd, ctx, (l, layer, below.unwrap_or(src)), &run, &mut work),
+            }
             self.steps(ctx, l, &run, &mut work);
             self.leave(simd, ctx, &run, l)?;
         }
@@ -560,6 +568,34 @@ impl Forward {
             ..Operands::NONE
         };
         run.code.gemm.run(simd, ctx.executor(), work, &on);
+    }
+
+    /// The products of the input of one sample's only step, in both directions.
+    fn inputs_of_one<'a>(
+        &self,
+        row: &skinny::Ready,
+        ctx: &Ctx<'_>,
+        (l, layer, below): (usize, Buf, States),
+        gates: &mut Part<'a>,
+    ) -> Buf<'a> {
+        let (z, Panels { width, count }) = (&self.z, self.gates);
+        let line = z.gates * width;
+        let each = (TASK_WEIGHT_BYTES / (z.gates * self.layer.panel_bytes()).max(1)).clamp(1, count);
+        gates.refill(ctx.executor(), each * line, &|piece, mut to| {
+            let mut at = piece * each;
+            while !to.is_empty() {
+                let (d, panel) = (at / count, at % count);
+                let panels = (count - panel).min(to.len() / line);
+                let b = self.layer.group(layer, (l * z.directions + d, panel..panel + panels), 0..z.gates);
+                let (now, rest) = std::mem::take(&mut to).split_at_mut(panels * line);
+                row.run((&below.rows(d, 0), 0..1), &[[0, 0]], &b, (&mut *now, panels * line));
+                // Cells take integer sums of inputs as f32.
+                if self.product.is_whole() {
+                    now.iter_mut().for_each(|sum| *sum = sum.to_bits().cast_signed() as f32);
+                }
+                (at, to) = (at + panels, rest);
+            }
+        })
     }
 
     /// All steps of a layer.
