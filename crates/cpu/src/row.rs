@@ -16,6 +16,11 @@ pub trait Kernel: fmt::Debug + Send + Sync + 'static {
         Decision::default()
     }
 
+    /// The decision's predicted time in seconds.
+    fn seconds(&self, problem: &Problem) -> Option<f64> {
+        self.decision(problem).seconds
+    }
+
     /// Bytes of its tables besides its own fields, for the budget of the primitive cache. Code is counted where it is generated.
     fn table_bytes(&self) -> usize {
         0
@@ -36,6 +41,11 @@ pub trait Generated: fmt::Debug + Send + Sync + 'static {
     /// As [`Kernel::decision`].
     fn decision(&self, _problem: &Problem) -> Decision {
         Decision::default()
+    }
+
+    /// As [`Kernel::seconds`].
+    fn seconds(&self, problem: &Problem) -> Option<f64> {
+        self.decision(problem).seconds
     }
 
     /// Generates the code.
@@ -61,6 +71,9 @@ impl<K: Kernel> Generated for K {
 
     fn decision(&self, problem: &Problem) -> Decision {
         Kernel::decision(self, problem)
+    }
+    fn seconds(&self, problem: &Problem) -> Option<f64> {
+        Kernel::seconds(self, problem)
     }
     fn build(&self) -> Result<(), Error> {
         Ok(())
@@ -104,6 +117,9 @@ impl<K: Generated> Plan for RowPlan<K> {
     }
     fn decision(&self) -> Decision {
         self.kernel.decision(&self.problem)
+    }
+    fn seconds(&self) -> Option<f64> {
+        self.kernel.seconds(&self.problem)
     }
     fn build(&self) -> Result<Arc<dyn Exec>, Error> {
         let simd = Simd::new(self.isa).ok_or_else(|| Error::Runtime(format!("this processor lacks {}", self.isa.name())))?;

@@ -143,16 +143,34 @@ pub trait Device: Send + Sync + 'static {
 }
 
 /// The first of `rows`, from index `from_row` on, that takes the problem: the body of [`Device::plan`] for a device whose operations
-/// have tables of rows.
+/// have tables of rows. Of neighbours that are ordered by time ([`Impl::by_time`]) those that decline come first, then the others by what
+/// they predict.
 ///
 /// # Errors
 /// The reason of every row asked, when none takes it.
 pub fn plan_rows<T>(rows: &[Impl<T>], problem: &Problem, target: &T, from_row: usize) -> Result<Planned, Refused> {
-    let mut skipped = Vec::new();
-    for (row, imp) in rows.iter().enumerate().skip(from_row) {
-        match (imp.plan)(problem, target) {
-            Ok(plan) => return Ok(Planned { row, name: imp.name, plan, skipped }),
-            Err(why) => skipped.push((imp.name, why)),
+    let (mut skipped, mut first) = (Vec::new(), 0);
+    for neighbours in rows.chunk_by(|a, b| a.by_time && b.by_time) {
+        let past = from_row.saturating_sub(first).min(neighbours.len());
+        first += neighbours.len();
+        if past == neighbours.len() {
+            continue;
+        }
+        let (mut taken, mut declined) = (Vec::with_capacity(neighbours.len()), Refused::new());
+        for imp in neighbours {
+            match (imp.plan)(problem, target) {
+                Ok(plan) => taken.push((imp.name, plan)),
+                Err(why) => declined.push((imp.name, why)),
+            }
+        }
+        let faster = past.saturating_sub(declined.len());
+        skipped.extend(declined.into_iter().skip(past));
+        if neighbours.len() > 1 {
+            taken.sort_by_cached_key(|(_, plan)| plan.seconds().map_or(u64::MAX, f64::to_bits));
+        }
+        let row = first - taken.len() + faster;
+        if let Some((name, plan)) = taken.into_iter().nth(faster) {
+            return Ok(Planned { row, name, plan, skipped });
         }
     }
     Err(skipped)

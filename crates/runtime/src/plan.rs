@@ -13,17 +13,24 @@ pub struct Impl<T: 'static> {
     pub plan: Choose<T>,
     /// For which shapes it is.
     pub tier: Tier,
+    /// Whether it and the rows beside it for which this is so, too, are ordered by the times that they predict.
+    pub by_time: bool,
 }
 
 impl<T> Impl<T> {
     /// A row whose kernels serve all shapes.
     pub const fn new(name: &'static str, plan: Choose<T>) -> Impl<T> {
-        Impl { name, plan, tier: Tier::Reusable }
+        Impl { name, plan, tier: Tier::Reusable, by_time: false }
     }
 
     /// The same as a row of [`Tier::Particular`].
     pub const fn for_some_shapes(self) -> Impl<T> {
         Impl { tier: Tier::Particular, ..self }
+    }
+
+    /// The same as one of several rows, of which the one that predicts the least time comes first ([`Plan::seconds`]).
+    pub const fn by_time(self) -> Impl<T> {
+        Impl { by_time: true, ..self }
     }
 
     /// The same as a row of [`Tier::Reference`].
@@ -95,6 +102,10 @@ pub trait Plan: fmt::Debug + Send + Sync {
     fn decision(&self) -> Decision {
         Decision::default()
     }
+    /// The decision's predicted time in seconds; cheap.
+    fn seconds(&self) -> Option<f64> {
+        self.decision().seconds
+    }
     /// Makes the ready code.
     ///
     /// # Errors
@@ -105,7 +116,7 @@ pub trait Plan: fmt::Debug + Send + Sync {
 /// The row that took a problem.
 #[derive(Debug)]
 pub struct Planned {
-    /// Its index in the operation's table.
+    /// Its index in the order in which rows were asked, which is that of the operation's table but for rows that are ordered by time.
     pub row: usize,
     /// Its name.
     pub name: &'static str,

@@ -30,7 +30,6 @@ mod staged;
 mod strips;
 pub mod sum;
 mod support;
-mod whole;
 
 pub use reusable::rows_for;
 

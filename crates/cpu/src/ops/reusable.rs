@@ -38,7 +38,8 @@ fn ordered(table: &[Impl<CpuTarget>]) -> Table {
     all.sort_by_key(|row| row.tier);
     let renamed = all.iter().map(|row| {
         let name = if row.tier == Tier::Reusable { &*format!("{}{MARK}", row.name).leak() } else { row.name };
-        Impl { name, plan: row.plan, tier: row.tier }
+        // A row for some shapes is asked when no other takes the problem.
+        Impl { name, by_time: row.by_time && row.tier == Tier::Reusable, plan: row.plan, tier: row.tier }
     });
     renamed.collect::<Vec<_>>().leak()
 }

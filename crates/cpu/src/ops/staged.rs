@@ -15,12 +15,12 @@ use super::{matmul, passes, reorder};
 use crate::CpuTarget;
 use crate::decision::around;
 use crate::kernels::multiversion::Simd;
-use crate::kernels::pointwise::Program;
+use crate::kernels::pointwise::{Program, skips_lines};
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::row::{Generated, RowPlan};
 use oxidnn_runtime::{ALIGNMENT, Bound, Buf, Choose, Ctx, Decision, Exec, Plan, Region, Skip};
 use oxidnn_spec::op::{Operand, Reorder, Use};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Format, Op, Problem, Prop, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, Format, Op, Problem, Prop, Tensor};
 use std::sync::Arc;
 
 mod repeat;
@@ -287,6 +287,10 @@ fn in_rounds(problem: &Problem, inner: Box<dyn Plan>, workers: usize, target: &C
                 let [images, bands] = [0, 2].map(|d| (o.tensor.dims()[d] / tensor.dims()[d]) as usize);
                 rounds = Rounds { count: images * bands, bands, workers };
             }
+            if outside == *tensor {
+                stages.push(Stage { arg: o.arg, tensor: outside, steps, apart: false, reorders: [None, None] });
+                continue;
+            }
             let before = if before { Some(copy(&outside, tensor, (o.arg, quant), target)?) } else { None };
             let after = if o.usage == Use::Out { Some(copy(tensor, &outside, (o.arg, &nothing), target)?) } else { None };
             stages.push(Stage { arg: o.arg, tensor: tensor.clone(), steps, apart: true, reorders: [before, after] });
@@ -300,7 +304,7 @@ fn in_rounds(problem: &Problem, inner: Box<dyn Plan>, workers: usize, target: &C
 }
 
 /// Plans an element-wise problem by `row` on copies of the operands whose contiguous dimension differs from the result's: reorders
-/// transpose faster than element-wise programs do.
+/// transpose faster than element-wise programs do. Where the caches do not keep the tensors, band by band of rows.
 ///
 /// # Errors
 /// Problems without such operands, and copies that the row does not take.
@@ -313,21 +317,30 @@ pub(crate) fn alike(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarget
     if dims.volume().is_none_or(|n| n < LEAST) {
         return Err(Skip::Shape("few elements"));
     }
-    if reorder::is_sparse(&result) {
-        return Err(Skip::Layout("of the result: mostly padding".into()));
+    if result.blocking().is_some_and(|b| (0..dims.len()).any(|d| skips_lines(&dims, b, d))) {
+        return Err(Skip::Layout("of the result: mostly blocks of padding".into()));
     }
+    let all: Vec<&Tensor> = resolved.op.operands().into_iter().map(|o| o.tensor).collect();
+    let bytes = all.iter().fold(0usize, |sum, t| sum.saturating_add(t.bytes()));
+    let is_plain = (Attr { scratchpad: Default::default(), ..resolved.attr.clone() }).is_default();
+    let rows = rounds::rows_of_band(&all, bytes, &target.caches).filter(|_| is_plain && all.len() <= STAGED.len());
+    let band = |t: &Tensor| rows.map_or(Some(t.clone()), |rows| part(t, 1, rows)).ok_or(Skip::Layout("of the operands: no bands".into()));
+    let of_band = *band(&result)?.dims();
     for o in lying.op.operands_mut() {
-        let copy = Tensor { dtype: o.tensor.dtype, layout: result.layout.resized(dims) };
-        if o.usage == Use::In && *o.tensor.dims() == dims && *o.tensor != copy && reorder::run(&result, o.tensor) < RUN {
-            *o.tensor = copy;
+        let like = |dims: Dims| Tensor { dtype: o.tensor.dtype, layout: result.layout.resized(dims) };
+        if o.usage == Use::In && *o.tensor.dims() == dims && *o.tensor != like(dims) && reorder::run(&result, o.tensor) < RUN {
+            *o.tensor = like(of_band);
             copies += 1;
+        } else {
+            *o.tensor = band(o.tensor)?;
         }
     }
     if !(1..=STAGED.len()).contains(&copies) || resolved.operands().len() + 2 > OPERANDS {
         return Err(Skip::Layout("of the operands: the same neighbours, or many others".into()));
     }
-    let inner = row(&lying, target)?;
-    copied(&resolved, inner, target).ok_or(Skip::Layout("of the operands, nor any that they could be copied to".into()))
+    let workers = if rows.is_some() { target.threads.max(1) } else { 0 };
+    let inner = row(&lying, &CpuTarget { threads: if workers > 0 { 1 } else { target.threads }, ..*target })?;
+    in_rounds(&resolved, inner, workers, target).ok_or(Skip::Layout("of the operands, nor any that they could be copied to".into()))
 }
 
 /// Plans gradients of weights of groups with one channel in one operand and several in the other as depthwise ones, by the first of `rows`
@@ -456,6 +469,10 @@ impl Generated for Staged {
         Decision { seconds: self.seconds.or(decision.seconds), ..decision }
     }
 
+    fn seconds(&self, problem: &Problem) -> Option<f64> {
+        self.seconds.or_else(|| self.decision(problem).seconds)
+    }
+
     fn build(&self) -> Result<Code, Error> {
         let build = |plan: &Option<Box<dyn Plan>>| plan.as_ref().map(|p| p.build()).transpose();
         let stages = self.stages.iter().map(|Stage { reorders: [before, after], .. }| Ok([build(before)?, build(after)?]));
@@ -481,8 +498,9 @@ impl Staged {
         };
         let shared = Region::host(take(self.shared()));
         let mut copies = [[Region::host(Buf::empty())]; STAGED.len()];
+        let at = |[images, bands]: [usize; 2]| images * (round / self.rounds.bands) + bands * (round % self.rounds.bands);
         for (copy, stage) in copies.iter_mut().zip(&self.stages) {
-            let image = stage.steps.filter(|_| !stage.apart).map(|[images, _]| Ok(behind(ctx.buf(stage.arg)?, images * round)));
+            let image = stage.steps.filter(|_| !stage.apart).map(|steps| Ok(behind(ctx.buf(stage.arg)?, at(steps))));
             *copy = [Region::host(image.unwrap_or_else(|| Ok(take(stage.bytes())))?)];
         }
         let reorder = |which: usize| {
@@ -494,10 +512,7 @@ impl Staged {
                 let part = match stage.steps.filter(|_| round > 0) {
                     None if round > 0 => return Ok(()),
                     None => None,
-                    Some([images, bands]) => {
-                        let at = images * (round / self.rounds.bands) + bands * (round % self.rounds.bands);
-                        Some([Region::host(behind(ctx.buf(stage.arg)?, at))])
-                    }
+                    Some(steps) => Some([Region::host(behind(ctx.buf(stage.arg)?, at(steps)))]),
                 };
                 let outside = part.as_ref().map_or(*bound, |regions| Bound { regions, ..*bound });
                 let inside = if stage.apart { Bound { regions: copy, ..outside } } else { outside };

@@ -4,8 +4,9 @@ use crate::kernels::access::{Axis, Pos, View, for_each};
 use crate::kernels::dot::pack::{Source, has_smaller_stride};
 use crate::kernels::dot::panel_width;
 use crate::kernels::multiversion::Body;
+use crate::ops::fallback;
 use crate::{CpuTarget, Isa};
-use oxidnn_runtime::{Bound, Ctx, Exec, Executor, Impl, Region, Skip};
+use oxidnn_runtime::{Bound, Ctx, Exec, Executor, Impl, Plan, Region, Skip, plan_rows};
 use oxidnn_spec::op::Use;
 use oxidnn_spec::{Arg, Attr, Blocking, Compensation, DataType, Dims, Error, Format, MAX_NDIMS, Problem, Tensor};
 
@@ -20,6 +21,12 @@ pub(super) fn operand_type(dtype: DataType) -> Result<(), Skip> {
         }
         _ => Ok(()),
     }
+}
+
+/// The plan of the best of some rows but the reference.
+pub(super) fn best(rows: &[Impl<CpuTarget>], problem: &Problem, target: &CpuTarget) -> Option<Box<dyn Plan>> {
+    let planned = plan_rows(rows, problem, target, 0).ok()?;
+    (planned.name != fallback::ROW.name).then_some(planned.plan)
 }
 
 /// What `made` makes for the instruction set, or else for vectors of half the width, for which blocks of half a vector are whole.

@@ -343,15 +343,23 @@ impl Program {
             let bytes = positions.saturating_mul(moving.map(|o| o.0.bytes()).sum());
             chain.call.far = chain.call.spec.rows == Rows::Any && !caches.keep(bytes);
         }
-        let first = self.pipeline.groups.first().filter(|group| self.groups.len() == 1 || group.has_sums());
-        if let (Some(Group { grid: Some(grid), .. }), Some(Made::Fused(chain))) = (first, self.groups.first_mut()) {
+        // Groups of one stage, such as the sources of a concatenation, read nothing that another has written, except for tables.
+        let groups = &self.pipeline.groups;
+        let count = match &groups[..] {
+            all if all.iter().all(|group| group.stages.len() == 1) => all.len(),
+            [first, others @ ..] if others.is_empty() || first.has_sums() => 1,
+            _ => 0,
+        };
+        for (group, made) in groups.iter().zip(&mut self.groups).take(count) {
+            let (Some(grid), Made::Fused(chain)) = (&group.grid, made) else { continue };
             let positions = (grid.kept.volume() as usize).saturating_mul(grid.reduced.volume() as usize);
             let bytes = |of: usize| positions.saturating_mul(of);
             let Call { spec, from, .. } = &chain.call;
             let whole = |origin: &Origin| chain.folded || matches!(origin, Origin::Operand(i) if grid.kept.is_joined(*i));
             let operands = spec.operands.iter().zip(from).filter(|(o, origin)| o.1 == Way::Moves && whole(origin));
             let all = operands.map(|(o, _)| o.0.bytes()).sum::<usize>().max(size_of::<f32>());
-            chain.streamed = chain.result().filter(|_| !caches.keep(bytes(all)));
+            let is_table = |slot: &usize| matches!(from[*slot], Origin::Operand(i) if matches!(group.operands[i].source, Source::Table(_)));
+            chain.streamed = chain.result().filter(|slot| !is_table(slot) && !caches.keep(bytes(all)));
         }
         self
     }

@@ -25,7 +25,7 @@ pub use nest::{CHUNK, Chunk, Chunks, Counts, Nest, OPERANDS, Place, Run, Tile};
 pub use operand::{Kind, Memory};
 pub use pipeline::Pipeline;
 pub use planes::{Planes, Sides, Window, Windows};
-pub use program::{Builder, IN_ALL, Over, Split, Sums, Table};
+pub use program::{Builder, IN_ALL, Over, Split, Sums, Table, skips_lines};
 pub use results::{Results, Stores};
 pub use tables::{Factors, LookedUp, Tables};
 

@@ -12,7 +12,7 @@ use super::{Nest, OPERANDS, Place};
 use crate::kernels::chain::{self, Formula, Unary, jit};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
-use oxidnn_spec::{Arg, Blocking, Blocks, DataType, Dims, Layout, MAX_NDIMS, Problem, Quant, QuantMode, Rounding, Tensor};
+use oxidnn_spec::{Arg, Attr, Blocking, Blocks, DataType, Dims, Layout, MAX_NDIMS, Problem, Quant, QuantMode, Rounding, Tensor};
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -171,8 +171,9 @@ pub struct Builder<'p> {
     tables: usize,
     padding: Vec<Padding>,
     cleared: Vec<(Arg, Range<usize>)>,
-    /// Whether groups may write the padded areas of their results.
+    /// Whether groups may write the padded areas of their results; and whether they write zeros where all operands are zero.
     spreads: bool,
+    keeps_zeros: bool,
     /// Whether tensors that are mostly padding are zeroed as a whole before anything else.
     clears: bool,
 }
@@ -204,6 +205,7 @@ impl<'p> Builder<'p> {
             padding: Vec::new(),
             cleared: Vec::new(),
             spreads: false,
+            keeps_zeros: false,
             clears: false,
         })
     }
@@ -710,6 +712,11 @@ impl<'p> Builder<'p> {
         self.clears = true;
     }
 
+    /// Says that results of zeros are zeros: padded areas that are among the positions need no zeros at the end.
+    pub fn keep_zeros(&mut self) {
+        self.keeps_zeros = (Attr { scratchpad: Default::default(), ..self.problem.attr.clone() }).is_default();
+    }
+
     /// Zeroes the padded area of `arg` at the end.
     ///
     /// # Errors
@@ -767,11 +774,12 @@ impl<'p> Builder<'p> {
     /// # Errors
     /// [`Skip`] for operands whose blocks do not nest, and for folds without positions.
     pub fn finish(self) -> Result<(Pipeline, usize), Skip> {
-        let (mut groups, mut partials) = (Vec::new(), 0);
+        let (mut groups, mut partials, mut padding) = (Vec::new(), 0, self.padding);
         for Draft { kept, mut space, operands, stages, rows } in self.groups {
             let mut places: Option<Vec<Place>> = operands.iter().map(|o| o.place.clone()).collect();
             if let Some(places) = places.as_mut().filter(|_| self.spreads && (0..space.len()).all(|d| kept >> d & 1 == 1)) {
-                spread(&mut space, places);
+                let is_all = spread(&mut space, places);
+                padding.retain(|_| !(is_all && self.keeps_zeros));
             }
             let whole = whole(&operands, &stages);
             let grid = match places {
@@ -794,31 +802,45 @@ impl<'p> Builder<'p> {
             groups.push(Group { space, operands, stages, grid });
         }
         let numbers = partials.checked_add(self.tables).and_then(|n| n.checked_mul(4)).ok_or(Skip::Shape("too many elements"))?;
-        Ok((Pipeline { groups, padding: self.padding, cleared: self.cleared, tables: self.tables }, numbers))
+        Ok((Pipeline { groups, padding, cleared: self.cleared, tables: self.tables }, numbers))
     }
 }
 
 /// Includes padded areas, which are zeroed at the end, in the positions of the space, if all operands have them: then tensors with blocks
-/// are whole runs of memory.
-fn spread(space: &mut Dims, places: &mut [Place]) {
-    for d in (0..space.len()).filter(|d| space[*d] > 1).collect::<Vec<_>>() {
+/// are whole runs of memory. Whether positions are then all that the operands have.
+fn spread(space: &mut Dims, places: &mut [Place]) -> bool {
+    let exist = *space;
+    for d in (0..space.len()).filter(|d| exist[*d] > 0) {
+        let is_broadcast = |dims: &Dims| dims[d] == 1 && exist[d] > 1;
         let sizes = places.iter().filter_map(|place| match place {
-            Place::Tensor(dims, _) if dims[d] == 1 => None,
+            Place::Tensor(dims, _) if is_broadcast(dims) => None,
             Place::Tensor(_, blocking) => Some(blocking.padded_dims[d]),
-            Place::Table { strides, .. } => (strides[d] != 0).then_some(space[d]),
+            Place::Table { strides, .. } => (strides[d] != 0).then_some(exist[d]),
         });
         let (least, most) = sizes.fold((i64::MAX, 0), |(least, most), size| (size.min(least), size.max(most)));
-        if least != most || most == space[d] {
+        let skips = |place: &Place| matches!(place, Place::Tensor(dims, blocking) if skips_lines(dims, blocking, d));
+        if least != most || most == exist[d] || places.iter().any(skips) {
             continue;
         }
         space[d] = most;
         for place in places.iter_mut() {
             match place {
-                Place::Tensor(dims, _) if dims[d] > 1 => dims[d] = most,
+                Place::Tensor(dims, _) if !is_broadcast(dims) => dims[d] = most,
                 _ => {}
             }
         }
     }
+    let whole =
+        |dims: &Dims, b: &Blocking| (0..exist.len()).all(|d| dims[d] == b.padded_dims[d] && (space[d] == exist[d] || dims[d] == space[d]));
+    places.iter().all(|place| matches!(place, Place::Tensor(dims, blocking) if whole(dims, blocking)))
+}
+
+/// Size of a dimension with padding, relative to that without, from which on its padding is most of a tensor.
+const SPARSE: i64 = 4;
+
+/// Whether a dimension's padding is most of a tensor, and fills blocks between those that exist, which need not be read.
+pub fn skips_lines(dims: &Dims, b: &Blocking, d: usize) -> bool {
+    b.padded_dims[d] >= SPARSE * dims[d] && b.inner.iter().last().is_some_and(|(dim, _)| dim != d)
 }
 
 /// Whether elements that share a byte may be stored out of memory order, so that one task must store them all.

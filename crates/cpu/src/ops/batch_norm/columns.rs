@@ -223,20 +223,44 @@ impl Group {
     }
 }
 
-/// Plans `problem`; with generated code if there is an instruction set for it.
+/// Plans `problem`, a batch normalisation, or the group normalisation of one image forward, whose groups have the statistics that their columns make together;
+/// with generated code if there is an instruction set for it.
 ///
 /// # Errors
 /// [`Skip`] for channels that are neither last nor in blocks, for attributes and fused operations with a second tensor, and for gradients of a fused ReLU with
 /// constant statistics; without generated code for anything but `f32` with channels last, and bits of a fused ReLU.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget, isa: Option<Isa>) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::BatchNorm(op) => {
-            let kernel = BatchNorm::new(op, problem, target, isa)?;
-            let scratch = kernel.scratch_bytes().ok_or(TOO_LARGE)?;
-            Ok((kernel, scratch))
-        }
-        _ => Err(Skip::Op("another operation than batch normalisation")),
+    RowPlan::resolved(problem, target, |problem| {
+        let kernel = match &problem.op {
+            Op::BatchNorm(op) => BatchNorm::new(op, problem, target, (isa, op.src.dims()[1]))?,
+            Op::GroupNorm(op) => BatchNorm::new(&alike(op), problem, target, (isa, op.groups))?,
+            _ => return Err(Skip::Op("another operation than batch or group normalisation")),
+        };
+        let scratch = kernel.scratch_bytes().ok_or(TOO_LARGE)?;
+        Ok((kernel, scratch))
     })
+}
+
+/// A forward group normalisation as a batch normalisation.
+fn alike(op: &op::GroupNorm) -> op::BatchNorm {
+    op::BatchNorm {
+        prop: op.prop,
+        epsilon: op.epsilon,
+        flags: op.flags,
+        src: op.src.clone(),
+        src_1: None,
+        dst: op.dst.clone(),
+        mean: op.mean.clone(),
+        variance: op.variance.clone(),
+        scale: op.scale.clone(),
+        shift: op.shift.clone(),
+        diff_src: None,
+        diff_src_1: None,
+        diff_dst: None,
+        diff_scale: None,
+        diff_shift: None,
+        workspace: None,
+    }
 }
 
 /// Whether a tensor has no blocks, gaps or padding.
@@ -261,6 +285,8 @@ enum Pass {
 #[derive(Debug)]
 struct BatchNorm {
     matrices: Matrices,
+    /// Channels with the same statistics.
+    shared: usize,
     /// Blocks that are finished before the next.
     together: usize,
     flags: NormFlags,
@@ -281,7 +307,8 @@ struct BatchNorm {
 }
 
 impl BatchNorm {
-    fn new(op: &op::BatchNorm, problem: &Problem, target: &CpuTarget, isa: Option<Isa>) -> Result<BatchNorm, Skip> {
+    /// With generated code for an instruction set, and some statistics: each is that of as many channels.
+    fn new(op: &op::BatchNorm, problem: &Problem, target: &CpuTarget, (isa, statistics): (Option<Isa>, i64)) -> Result<BatchNorm, Skip> {
         let (forward, flags) = (op.prop.is_forward(), op.flags);
         let bits = op.workspace.is_some();
         if flags.fuse_add_relu || flags.rms || bits && !forward && flags.use_global_stats {
@@ -295,6 +322,10 @@ impl BatchNorm {
         }
         let args: &[Arg] = if forward { &[Arg::SRC, Arg::DST] } else { &[Arg::SRC, Arg::DIFF_DST, Arg::DIFF_SRC] };
         let matrices = Matrices::of(&op.src)?;
+        let shared = matrices.channels / statistics as usize;
+        if shared > 1 && flags.use_global_stats {
+            return Err(Skip::Op("constant statistics of several channels"));
+        }
         for arg in args {
             if problem.tensor(*arg).is_none_or(|t| t.layout != op.src.layout || t.dtype != op.src.dtype) {
                 return Err(Skip::Layout(format!("of {arg}: another than that of src")));
@@ -315,21 +346,41 @@ impl BatchNorm {
         let all = op.prop == Prop::Backward;
         let learnt = [all && op.diff_scale.is_some(), all && op.diff_shift.is_some()];
         let stats = op.mean.is_some() && op.variance.is_some();
-        let by_column = [
-            (stats, Arg::MEAN),
-            (stats, Arg::VARIANCE),
-            (flags.use_scale, Arg::SCALE),
-            (forward && flags.use_shift, Arg::SHIFT),
-            (learnt[0], Arg::DIFF_SCALE),
-            (learnt[1], Arg::DIFF_SHIFT),
+        let channels = matrices.channels;
+        let lines = [
+            (stats, Arg::MEAN, channels / shared),
+            (stats, Arg::VARIANCE, channels / shared),
+            (flags.use_scale, Arg::SCALE, channels),
+            (forward && flags.use_shift, Arg::SHIFT, channels),
+            (learnt[0], Arg::DIFF_SCALE, channels),
+            (learnt[1], Arg::DIFF_SHIFT, channels),
         ];
-        for (_, arg) in by_column.into_iter().filter(|a| a.0) {
-            check_line(problem, arg, matrices.channels)?;
+        for (_, arg, elements) in lines.into_iter().filter(|a| a.0) {
+            check_line(problem, arg, elements)?;
         }
         let once = flags.use_global_stats && (forward || learnt == [false; 2]);
         let together = if once { matrices.blocks } else { matrices.together(args.len(), &target.caches, target.threads) };
+        // Channels with the same statistics are finished together.
+        let together = match (shared % matrices.width, matrices.width % shared) {
+            (_, 0) => together,
+            (0, _) => together.next_multiple_of(shared / matrices.width).min(matrices.blocks),
+            _ => matrices.blocks,
+        };
         let far = !target.caches.keep(op.src.bytes().saturating_mul(args.len()));
-        Ok(BatchNorm { matrices, together, flags, epsilon: op.epsilon.get(), forward, bits, stats, learnt, isa, portable: target.isa, far })
+        Ok(BatchNorm {
+            matrices,
+            shared,
+            together,
+            flags,
+            epsilon: op.epsilon.get(),
+            forward,
+            bits,
+            stats,
+            learnt,
+            isa,
+            portable: target.isa,
+            far,
+        })
     }
 
     /// Bytes of scratch: lines of parameters, and the segments' sums; `None` on overflow.
@@ -440,12 +491,19 @@ impl BatchNorm {
             // Padding channels must stay zero whatever epsilon is.
             let columns = group.columns(self.matrices.width);
             let columns = columns.start..columns.end.min(channels);
+            if self.shared > 1 {
+                let of_groups = mean[columns.clone()].chunks_mut(self.shared).zip(variance[columns.clone()].chunks_mut(self.shared));
+                of_groups.for_each(|(mean, variance)| join(mean, variance));
+            }
             on.simd.run(Inverse { factor: &mut factor[columns.clone()], variance: &variance[columns], epsilon: self.epsilon });
             self.last(on, 2, (&group, &all), &[mean, factor, shift]);
         }
         if !self.flags.use_global_stats && self.stats {
-            ctx.buf(Arg::MEAN)?.write(0, &mean[..channels]);
-            ctx.buf(Arg::VARIANCE)?.write(0, &variance[..channels]);
+            for (arg, line) in [(Arg::MEAN, mean), (Arg::VARIANCE, variance)] {
+                let statistics = channels / self.shared;
+                (1..statistics).for_each(|i| line[i] = line[i * self.shared]);
+                ctx.buf(arg)?.write(0, &line[..statistics]);
+            }
         }
         Ok(())
     }
@@ -551,6 +609,16 @@ impl Generated for BatchNorm {
         let on = On { code, simd, ctx };
         if self.forward { self.forward(on, scratch) } else { self.backward(on, scratch) }
     }
+}
+
+/// Mean and variance of each of some columns become those of all of them.
+fn join(mean: &mut [f32], variance: &mut [f32]) {
+    let count = mean.len() as f64;
+    let all = mean.iter().map(|m| f64::from(*m)).sum::<f64>() / count;
+    let squares = mean.iter().zip(&*variance).map(|(m, v)| f64::from(*v) + (f64::from(*m) - all).powi(2));
+    let both = squares.sum::<f64>() / count;
+    mean.fill(all as f32);
+    variance.fill(both as f32);
 }
 
 /// The center of a column's deviations: its mean, rounded so that its distance from the element `row` has few bits.

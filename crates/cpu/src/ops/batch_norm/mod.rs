@@ -21,7 +21,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     fallback::ROW,
 ];
 
-/// Plans channels as columns in generated code.
+/// Plans channels as columns in generated code; also of the group normalisation of an image.
 ///
 /// # Errors
 /// As for `columns::plan`.

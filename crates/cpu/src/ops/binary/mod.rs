@@ -1,10 +1,10 @@
 //! Element-wise functions of two operands, and select.
 
 use crate::kernels::pointwise::{Builder, Pipeline, Program};
-use crate::ops::{fallback, staged, whole};
+use crate::ops::{fallback, staged};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
-use oxidnn_spec::op::{Binary, BinaryAlg};
+use oxidnn_spec::op::BinaryAlg;
 use oxidnn_spec::{Arg, Op, Problem};
 
 /// The rows, best first.
@@ -20,24 +20,7 @@ fn chunks(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
 }
 
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
-    let Op::Binary(op) = &problem.op else { return Err(Skip::Op("another operation than binary")) };
-    match with_padding(op, problem) {
-        Some(whole) => elements(&whole),
-        None => elements(problem),
-    }
-}
-
-/// The problem with padding as elements, if padding stays zero.
-fn with_padding(op: &Binary, problem: &Problem) -> Option<Problem> {
     use BinaryAlg::{Add, Gt, Lt, Max, Min, Mul, Ne, Sub};
-    if op.src2.is_some() || !matches!(op.alg, Add | Sub | Mul | Max | Min | Lt | Gt | Ne) {
-        return None;
-    }
-    let [dst, src0, src1] = whole::tensors(problem, [&op.dst, &op.src0, &op.src1])?;
-    Problem::new(Binary { dst, src0, src1, ..op.clone() }, problem.attr.clone()).ok()
-}
-
-fn elements(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let Op::Binary(op) = &problem.op else { return Err(Skip::Op("another operation than binary")) };
     let mut b = Builder::elementwise(problem, Arg::DST)?;
     b.load_argument(0, Arg::SRC)?;
@@ -49,5 +32,8 @@ fn elements(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     }
     b.both(0, op.alg);
     b.result(Arg::DST)?;
+    if op.src2.is_none() && matches!(op.alg, Add | Sub | Mul | Max | Min | Lt | Gt | Ne) {
+        b.keep_zeros();
+    }
     b.finish()
 }

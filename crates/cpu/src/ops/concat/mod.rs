@@ -19,6 +19,9 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     fallback::ROW,
 ];
 
+/// Words of a line of memory.
+const LINE: i64 = 16;
+
 fn concat(problem: &Problem) -> Result<&Concat, Skip> {
     match &problem.op {
         Op::Concat(op) => Ok(op),
@@ -29,7 +32,13 @@ fn concat(problem: &Problem) -> Result<&Concat, Skip> {
 fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| {
         let op = concat(problem)?;
-        Ok((copies(op, problem)?, 0))
+        let copies = copies(op, problem)?;
+        // Only generated code stores non-temporally.
+        let is_far = !target.caches.keep(op.dst.bytes().saturating_mul(2));
+        if target.jit.is_some() && is_far && op.dst.dtype == DataType::F32 && copies.words() >= LINE {
+            return Err(Skip::Shape("f32 in long runs that do not stay in the caches"));
+        }
+        Ok((copies, 0))
     })
 }
 

@@ -1,16 +1,16 @@
 //! `reorders:jit`: concatenation of sources whose contiguous dimension differs from the destination's. Each source is reordered into its
 //! part of the destination, a view of the same memory, by the best row of reorders. Where the destination does not stay in the caches until the
-//! last source is there, all of them go band by band of rows.
+//! last source is there, and they share its lines, all of them go band by band of rows.
 
 use super::{concat, parts};
 use crate::CpuTarget;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::ops::reorder;
-use crate::ops::rounds::{self, behind, bytes, divisor, is_apart, part};
-use crate::ops::support::{OPERANDS, run_with};
+use crate::ops::rounds::{self, behind, bytes, part};
+use crate::ops::support::{OPERANDS, best, run_with};
 use crate::row::{Generated, RowPlan, TOO_LARGE};
-use oxidnn_runtime::{ALIGNMENT, Ctx, Exec, Plan, Region, Skip, Tier};
+use oxidnn_runtime::{ALIGNMENT, Ctx, Exec, Plan, Region, Skip};
 use oxidnn_spec::op::{Concat, Reorder};
 use oxidnn_spec::{Arg, Attr, Error, Problem, Tensor};
 use std::sync::Arc;
@@ -42,19 +42,13 @@ struct Parts {
     workers: usize,
 }
 
-/// The rows of a band: as many as leave its part of the destination in L2; `None` if the caches keep all of it, or if tensors are not apart in images and
-/// rows.
+/// The rows of a band; `None` also if a source's part of the destination is apart from the others'.
 fn rows_of_band(op: &Concat, attr: &Attr, target: &CpuTarget) -> Option<i64> {
-    let dims = op.dst.dims();
-    let all = op.srcs.iter().chain([&op.dst]);
-    let bytes = all.clone().fold(0, |sum: usize, t| sum.saturating_add(t.bytes()));
-    let apart = |t: &Tensor| [0, 2].iter().all(|d| is_apart(t, *d) && t.blocking().is_some_and(|b| b.padded_dims[*d] == t.dims()[*d]));
+    let all: Vec<&Tensor> = op.srcs.iter().chain([&op.dst]).collect();
     let scaled = attr.scales.values().any(|scale| scale.mask != 0);
-    if dims.len() < 4 || op.axis != 1 || target.caches.keep(bytes) || scaled || !all.clone().all(apart) {
-        return None;
-    }
-    let row = op.dst.bytes() / (dims[0] * dims[2]) as usize;
-    Some(divisor(dims[2] as usize, target.caches.l2 / 2 / row.max(1)) as i64)
+    let rows = rounds::rows_of_band(&all, op.dst.bytes(), &target.caches)?;
+    let shared = op.dst.blocking().is_some_and(|b| b.strides[1] < b.strides[2]);
+    (shared && op.axis == 1 && !scaled).then_some(rows)
 }
 
 /// Plans such a concatenation.
@@ -91,11 +85,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
             let (steps, tensors) = ([src, &dst].map(steps), [band(src)?, band(&dst)?]);
             let moved = Problem::new(Reorder { src: tensors[0].clone(), dst: tensors[1].clone() }, of_part);
             let moved = moved.map_err(|e| Skip::Layout(format!("of dst: {e}")))?;
-            let rows = reorder::IMPLS.iter().filter(|row| row.tier != Tier::Reference);
-            let plan = rows
-                .map(|row| (row.plan)(&moved, inner))
-                .find_map(Result::ok)
-                .ok_or(Skip::Op("a source that only the reference reorders"))?;
+            let plan = best(reorder::IMPLS, &moved, inner).ok_or(Skip::Op("a source that only the reference reorders"))?;
             all.push(Part { src: arg, tensors, steps, plan });
         }
         if alike {

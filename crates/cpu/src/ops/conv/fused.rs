@@ -12,7 +12,7 @@ use crate::kernels::scratch::{Scratch, booked};
 use crate::ops::rounds::{behind, bytes, differs, divisor, is_apart, part};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan};
-use oxidnn_runtime::{Bound, Buf, Ctx, Decision, Exec, Plan, Region, Skip, Tier};
+use oxidnn_runtime::{Bound, Buf, Ctx, Decision, Exec, Plan, Region, Skip};
 use oxidnn_spec::op::{Conv, ConvSizes, Window};
 use oxidnn_spec::{Arg, Attr, Dims, Error, Op, PostOp, Problem, Quant, Rounding, Tensor};
 use std::collections::BTreeMap;
@@ -241,9 +241,8 @@ impl Halves<'_> {
         if let Some(known) = self.plans[which].iter().position(|p| *p.problem() == problem) {
             return Ok(known);
         }
-        let mut rows = IMPLS.iter().filter(|row| row.tier != Tier::Reference);
         let none = if which == 0 { "a 1x1 convolution that no row takes" } else { "a depthwise convolution that no row takes" };
-        let plan = rows.find_map(|row| (row.plan)(&problem, self.target).ok()).ok_or(Skip::Op(none))?;
+        let plan = support::best(IMPLS, &problem, self.target).ok_or(Skip::Op(none))?;
         if let Op::Conv(chosen) = &plan.problem().op {
             let (weights, bias) = (chosen.weights.clone(), chosen.bias.clone());
             match which {

@@ -1,11 +1,10 @@
 //! Element-wise functions of one operand.
 
 use crate::kernels::pointwise::{Builder, Pipeline, Program};
-use crate::ops::{fallback, whole};
+use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_expr::eltwise;
 use oxidnn_runtime::{Impl, Skip};
-use oxidnn_spec::op::Eltwise;
 use oxidnn_spec::{Arg, Op, Problem};
 
 /// The rows, best first.
@@ -16,36 +15,6 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 ];
 
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
-    let Op::Eltwise(op) = &problem.op else { return Err(Skip::Op("another operation than eltwise")) };
-    match with_padding(op, problem) {
-        Some(whole) => elements(&whole),
-        None => elements(problem),
-    }
-}
-
-/// The problem with padding as elements, if padding stays zero.
-fn with_padding(op: &Eltwise, problem: &Problem) -> Option<Problem> {
-    let (alpha, beta) = (op.alpha.get(), op.beta.get());
-    let zero: f64 =
-        if op.prop.is_forward() { eltwise::forward(op.alg, alpha, beta, 0.0) } else { eltwise::backward(op.alg, alpha, beta, 0.0, 0.0) };
-    if zero.to_bits() != 0 {
-        return None;
-    }
-    let whole = match (&op.dst, &op.diff_src, &op.diff_dst) {
-        (Some(dst), None, None) => {
-            let [dst, src] = whole::tensors(problem, [dst, &op.src])?;
-            Eltwise { src, dst: Some(dst), ..op.clone() }
-        }
-        (None, Some(diff_src), Some(diff_dst)) => {
-            let [diff_src, diff_dst, src] = whole::tensors(problem, [diff_src, diff_dst, &op.src])?;
-            Eltwise { src, diff_src: Some(diff_src), diff_dst: Some(diff_dst), ..op.clone() }
-        }
-        _ => return None,
-    };
-    Problem::new(whole, problem.attr.clone()).ok()
-}
-
-fn elements(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let Op::Eltwise(op) = &problem.op else { return Err(Skip::Op("another operation than eltwise")) };
     let (alpha, beta) = (op.alpha.get(), op.beta.get());
     let result = if op.prop.is_forward() { Arg::DST } else { Arg::DIFF_SRC };
@@ -59,5 +28,10 @@ fn elements(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
         b.backward(op.alg, alpha, beta);
     }
     b.result(result)?;
+    let zero: f64 =
+        if op.prop.is_forward() { eltwise::forward(op.alg, alpha, beta, 0.0) } else { eltwise::backward(op.alg, alpha, beta, 0.0, 0.0) };
+    if zero.to_bits() == 0 {
+        b.keep_zeros();
+    }
     b.finish()
 }

@@ -9,12 +9,12 @@ use crate::ops::support::{self, pixel_distance};
 use crate::ops::{batch_norm, rounds, staged};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
-use oxidnn_spec::op::BatchNorm;
+use oxidnn_spec::op::GroupNorm;
 use oxidnn_spec::{DataType, Op, Problem, Tensor};
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("columns:jit", by_channel),
+    Impl::new("columns:jit", by_column),
     Impl::new("stages:jit", stages),
     Impl::new("staged:jit", |p, t| staged::plan(p, t, &[stages], &[&[]])),
     Impl::new("folds:portable", |p, t| RowPlan::resolved(p, t, pipeline)),
@@ -27,42 +27,25 @@ const MIN_IMAGE: i64 = 32768;
 /// Zen 4.
 const MAX_COPIED_CHANNELS: i64 = 8;
 
-/// Forward passes with a group for each channel: batch normalisations of one image after the other.
+/// Forward passes with channels as columns: as batch normalisations of one image after the other.
 ///
 /// # Errors
 /// Other problems, and those of few elements an image.
-fn by_channel(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+fn by_column(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let mut problem = problem.clone();
     problem.resolve();
     support::known(&problem)?;
     let Op::GroupNorm(op) = &problem.op else { return Err(Skip::Op("another operation than group normalisation")) };
-    let (dims, one) = (op.src.dims(), || Skip::Shape("gradients, groups of several channels, or few elements"));
+    let (dims, other) = (*op.src.dims(), || Skip::Shape("gradients, or few elements"));
     let each = dims[1..].iter().fold(1i64, |n, d| n.saturating_mul(*d));
-    if !op.prop.is_forward() || op.flags.rms || op.groups != dims[1] || each < MIN_IMAGE || dims[0] == 0 {
-        return Err(one());
+    if !op.prop.is_forward() || op.flags.rms || each < MIN_IMAGE || dims[0] == 0 {
+        return Err(other());
     }
-    let image = |t: &Tensor| rounds::part(t, 1, *t.dims().get(2).unwrap_or(&1)).filter(|_| rounds::is_apart(t, 0)).ok_or_else(one);
-    let line = |t: &Option<Tensor>| t.as_ref().map(|_| Tensor::plain([dims[1]], DataType::F32)).transpose().map_err(|_| one());
-    let [mean, variance] = [&op.mean, &op.variance].map(line);
-    let inner = BatchNorm {
-        prop: op.prop,
-        epsilon: op.epsilon,
-        flags: op.flags,
-        src: image(&op.src)?,
-        src_1: None,
-        dst: op.dst.as_ref().map(image).transpose()?,
-        mean: mean?,
-        variance: variance?,
-        scale: op.scale.clone(),
-        shift: op.shift.clone(),
-        diff_src: None,
-        diff_src_1: None,
-        diff_dst: None,
-        diff_scale: None,
-        diff_shift: None,
-        workspace: None,
-    };
-    let inner = Problem::new(inner, problem.attr.clone()).map_err(|_| one())?;
+    let image = |t: &Tensor| rounds::part(t, 1, *t.dims().get(2).unwrap_or(&1)).filter(|_| rounds::is_apart(t, 0)).ok_or_else(other);
+    let line = |t: &Option<Tensor>| t.as_ref().map(|_| Tensor::plain([1, op.groups], DataType::F32)).transpose().map_err(|_| other());
+    let (src, dst) = (image(&op.src)?, op.dst.as_ref().map(image).transpose()?);
+    let inner = GroupNorm { src, dst, mean: line(&op.mean)?, variance: line(&op.variance)?, ..GroupNorm::clone(op) };
+    let inner = Problem::new(inner, problem.attr.clone()).map_err(|_| other())?;
     let inner = batch_norm::columns(&inner, target)?;
     let images = dims[0] as usize;
     staged::by_image(problem, inner, images, target)

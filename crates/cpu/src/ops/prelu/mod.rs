@@ -1,11 +1,11 @@
 //! Parametric ReLU.
 
 use crate::kernels::pointwise::{Builder, FoldOp, IN_ALL, Over, Pipeline, Program, summed_rows};
-use crate::ops::{fallback, whole};
+use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Prelu};
-use oxidnn_spec::{Arg, Op, Problem};
+use oxidnn_spec::{Arg, Attr, Layout, Op, Problem, Tensor};
 
 /// Elements of a row from which on rows accumulate the gradient of the weights.
 const MIN_ROW_ELEMENTS: i64 = 256;
@@ -22,31 +22,31 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     match &problem.op {
-        Op::Prelu(op) => {
-            let whole = with_padding(op, problem);
-            let problem = whole.as_ref().unwrap_or(problem);
-            if op.prop.is_forward() { forward(problem) } else { backward(problem) }
-        }
+        Op::Prelu(op) if op.prop.is_forward() => forward(problem),
+        Op::Prelu(op) => backward(with_padding(op, problem).as_ref().unwrap_or(problem)),
         _ => Err(Skip::Op("another operation than prelu")),
     }
 }
 
-/// The problem with padding as elements: weights and gradients are zero there, as sources are.
+/// A backward pass with padding as elements: weights and gradients are zero there, as sources are. `None` if there is no padding, or if a tensor is
+/// padded otherwise or has another size.
 fn with_padding(op: &Prelu, problem: &Problem) -> Option<Problem> {
-    let whole = match (&op.dst, &op.diff_src, &op.diff_dst, &op.diff_weights) {
-        (Some(dst), ..) => {
-            let [dst, src, weights] = whole::tensors(problem, [dst, &op.src, &op.weights])?;
-            Prelu { src, weights, dst: Some(dst), ..op.clone() }
-        }
-        (None, Some(diff_src), Some(diff_dst), Some(diff_weights)) => {
-            let all = [diff_src, diff_dst, diff_weights, &op.src, &op.weights];
-            let [diff_src, diff_dst, diff_weights, src, weights] = whole::tensors(problem, all)?;
-            let [diff_src, diff_dst, diff_weights] = [diff_src, diff_dst, diff_weights].map(Some);
-            Prelu { src, weights, diff_src, diff_dst, diff_weights, ..op.clone() }
-        }
-        _ => return None,
+    if !(Attr { scratchpad: Default::default(), ..problem.attr.clone() }).is_default() || op.src.is_empty() {
+        return None;
+    }
+    let (dims, padded) = (*op.src.dims(), op.src.blocking()?.padded_dims);
+    let whole = |t: &Tensor| {
+        let b = t.blocking().filter(|_| !t.layout.has_runtime())?;
+        let plain = b.compensation.is_none() && b.padded_offsets.iter().all(|o| *o == 0);
+        let like = |d: usize| t.dims()[d] == dims[d] && b.padded_dims[d] == padded[d];
+        let alike = (0..dims.len()).all(|d| like(d) || dims[d] == padded[d] && b.padded_dims[d] == t.dims()[d]);
+        let layout = Layout { dims: b.padded_dims, format: b.clone().into() };
+        (plain && alike).then_some(Tensor { dtype: t.dtype, layout })
     };
-    Problem::new(whole, problem.attr.clone()).ok()
+    let some = |t: &Option<Tensor>| t.as_ref().and_then(whole).map(Some);
+    let [diff_src, diff_dst, diff_weights] = [some(&op.diff_src)?, some(&op.diff_dst)?, some(&op.diff_weights)?];
+    let all = Prelu { src: whole(&op.src)?, weights: whole(&op.weights)?, diff_src, diff_dst, diff_weights, ..op.clone() };
+    if dims == padded { None } else { Problem::new(all, problem.attr.clone()).ok() }
 }
 
 fn forward(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
@@ -55,6 +55,7 @@ fn forward(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     b.load_argument(1, Arg::WEIGHTS)?;
     b.prelu();
     b.result(Arg::DST)?;
+    b.keep_zeros();
     b.finish()
 }
 

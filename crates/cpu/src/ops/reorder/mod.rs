@@ -13,30 +13,27 @@ mod time;
 use crate::kernels::pointwise::{Builder, Copies, Nest, Place, Program, Tables};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
-use oxidnn_runtime::{Choose, Impl, Plan, Skip};
+use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{EltwiseAlg, Reorder};
 use oxidnn_spec::{Arg, Attr, DataType, Layout, Op, Problem, Tensor};
 use sums::{Behind, Summed, Sums};
 
-/// The rows. Each takes what it is able to do, unless one behind it is predicted to be faster (`time`).
+/// The rows. All but the reference are chosen by predicted time (`time`): transpositions of words; of any elements, in one step or two;
+/// permutations of lanes; elements by tables of places, in vectors or one by one; programs of generated code; copies, transposed or in
+/// runs; programs.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("squares:jit", |p, t| time::first(ROWS, p, t)),
-    Impl::new("pieces:jit", |p, t| time::first(&ROWS[1..], p, t)),
-    Impl::new("steps:jit", |p, t| time::first(&ROWS[2..], p, t)),
-    Impl::new("lanes:jit", |p, t| time::first(&ROWS[3..], p, t)),
-    Impl::new("few:jit", |p, t| time::first(&ROWS[4..], p, t)).for_some_shapes(),
-    Impl::new("tables:portable", |p, t| time::first(&ROWS[5..], p, t)),
-    Impl::new("chunks:jit", |p, t| time::first(&ROWS[6..], p, t)),
-    Impl::new("tiles:jit", |p, t| time::first(&ROWS[7..], p, t)),
-    Impl::new("tiles:portable", |p, t| time::first(&ROWS[8..], p, t)),
-    Impl::new("chunks:portable", convert),
+    Impl::new("squares:jit", squares::plan).by_time(),
+    Impl::new("pieces:jit", pieces::plan).by_time(),
+    Impl::new("steps:jit", steps::plan).by_time(),
+    Impl::new("lanes:jit", lanes::plan).by_time(),
+    Impl::new("few:jit", looked_up).for_some_shapes().by_time(),
+    Impl::new("tables:portable", placed).by_time(),
+    Impl::new("chunks:jit", generated).by_time(),
+    Impl::new("tiles:jit", turned).by_time(),
+    Impl::new("tiles:portable", copy).by_time(),
+    Impl::new("chunks:portable", convert).by_time(),
     fallback::ROW,
 ];
-
-/// Transpositions of words; of any elements, in one step or two; permutations of lanes; elements by tables of places, in vectors or one by one; programs of generated code; copies,
-/// transposed or in runs; programs.
-const ROWS: &[Choose<CpuTarget>] =
-    &[squares::plan, pieces::plan, steps::plan, lanes::plan, looked_up, placed, generated, turned, copy, convert];
 
 /// Most elements whose places are tables if loops have them, too.
 const FEW: i64 = 2048;

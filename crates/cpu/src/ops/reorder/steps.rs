@@ -69,7 +69,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     };
     let what = "in two steps, the second from a copy in another layout or type";
     let [first, second] = steps;
-    let seconds = time::seconds(&*first).zip(time::seconds(&*second)).map(|(a, b)| BOTH * (a + b) + BETWEEN);
+    let seconds = first.seconds().zip(second.seconds()).map(|(a, b)| BOTH * (a + b) + BETWEEN);
     staged::with_copy(problem, first, Copied { what, arg: Arg::DST, apart: true, reorders: [None, Some(second)], seconds }, target)
 }
 

@@ -90,6 +90,10 @@ impl<K: Generated> Generated for Summed<K> {
         Decision { algorithm, seconds: self.seconds, ..how }
     }
 
+    fn seconds(&self, _: &Problem) -> Option<f64> {
+        self.seconds
+    }
+
     fn table_bytes(&self) -> usize {
         self.data.table_bytes()
     }

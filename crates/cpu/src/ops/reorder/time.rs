@@ -5,7 +5,7 @@
 use crate::CpuTarget;
 use crate::kernels::pointwise::{Copies, Counts, LookedUp, Pipeline, Program, Squared, Tables, Taken, Zeros};
 use oxidnn_jit::Isa;
-use oxidnn_runtime::{Choose, Plan, Skip};
+use oxidnn_runtime::{Choose, Plan};
 use oxidnn_spec::Problem;
 use oxidnn_spec::op::Reorder;
 
@@ -118,25 +118,8 @@ pub(super) fn of_memory(op: &Reorder, target: &CpuTarget, streams: bool) -> f64 
     if far { op.dst.bytes() as f64 / BANDWIDTH } else { 0.0 }
 }
 
-/// The seconds that a plan is predicted to take.
-pub(super) fn seconds(plan: &dyn Plan) -> Option<f64> {
-    plan.decision().seconds
-}
-
 /// The plan of the row that is predicted to be fastest.
 pub(super) fn fastest(rows: &[Choose<CpuTarget>], problem: &Problem, target: &CpuTarget) -> Option<Box<dyn Plan>> {
     let plans = rows.iter().filter_map(|row| row(problem, target).ok());
-    plans.min_by(|a, b| seconds(&**a).unwrap_or(f64::INFINITY).total_cmp(&seconds(&**b).unwrap_or(f64::INFINITY)))
-}
-
-/// The plan of the first of some rows, unless one of the others is predicted to be faster.
-///
-/// # Errors
-/// Problems that the row does not take, and those that another row is predicted to do in less time.
-pub(super) fn first(rows: &[Choose<CpuTarget>], problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let [row, others @ ..] = rows else { return Err(Skip::Op("without rows")) };
-    let plan = row(problem, target)?;
-    let Some(own) = seconds(&*plan) else { return Ok(plan) };
-    let is_faster = |row: &Choose<CpuTarget>| row(problem, target).ok().and_then(|other| seconds(&*other)).is_some_and(|time| time < own);
-    if others.iter().any(is_faster) { Err(Skip::Shape("a reorder that another row is predicted to do in less time")) } else { Ok(plan) }
+    plans.min_by(|a, b| a.seconds().unwrap_or(f64::INFINITY).total_cmp(&b.seconds().unwrap_or(f64::INFINITY)))
 }

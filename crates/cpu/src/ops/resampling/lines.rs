@@ -2,10 +2,9 @@
 //! positions.
 //!
 //! A row of results is a weighted sum of a few lines by depth and height; each of its elements is one of a few elements of that sum. Backward,
-//! lines and elements are the outputs that use an input. The tables grow with the length of lines and with the
-//! lines of a plane.
+//! lines and elements are the outputs that use an input. Long lines are segments of whole periods, such as an input and its two outputs: those
+//! between the first and the last share their tables.
 
-use super::channels::each;
 use super::place::Place;
 use super::{Axis, changes_nothing, ends};
 use crate::CpuTarget;
@@ -20,9 +19,13 @@ use oxidnn_jit::ir::Elem;
 use oxidnn_runtime::{Ctx, Plan, Skip};
 use oxidnn_spec::op::Resampling;
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
+use std::ops::Range;
 
-/// Most elements of a line, and rows of a plane: they bound the tables, and the time to describe a problem.
+/// Most elements of a line without periods, or of a period, and rows of a plane: they bound the tables, and the time to describe a problem.
 const MAX_ELEMENTS: i64 = 1 << 13;
+/// Elements of a segment, whose tables stay in L1 or L2, and fewest segments of a line.
+const SEGMENT: i64 = 1 << 10;
+const MIN_SEGMENTS: i64 = 4;
 
 /// The kernel.
 #[derive(Debug)]
@@ -32,10 +35,29 @@ struct Lines {
     args: [Arg; 2],
     elems: [Elem; 2],
     places: [Place; 2],
-    taps: LineTaps,
+    segments: Vec<Segment>,
     rows: RowLines,
     /// Elements of a row.
     elements: usize,
+}
+
+/// Parts of a line that have the same taps.
+#[derive(Debug)]
+struct Segment {
+    taps: LineTaps,
+    /// Bytes from the begin of a line to the first one, in input and result, and from one to the next.
+    starts: [usize; 2],
+    steps: [usize; 2],
+    count: usize,
+}
+
+/// Lines of which segments are made: positions along an axis, of `run` elements each.
+struct Line {
+    axis: Axis,
+    forward: bool,
+    run: usize,
+    sizes: [usize; 2],
+    lanes: usize,
 }
 
 /// Plans a resampling of lines.
@@ -67,12 +89,11 @@ impl Lines {
             return Err(Skip::Layout("of src and dst: other positions in a line, or blocks".into()));
         }
         let axes = Axis::all_of(op)?;
-        let made = |axis: &Axis| if forward { axis.outputs } else { axis.inputs };
-        let longest = axes[2].inputs.max(axes[2].outputs).saturating_mul(from.run as i64);
-        if longest.max(made(&axes[0]).saturating_mul(made(&axes[1]))) > MAX_ELEMENTS {
-            return Err(Skip::Shape("long lines, or planes of many"));
+        let rows = made(axes[0], forward).saturating_mul(made(axes[1], forward));
+        if rows > MAX_ELEMENTS {
+            return Err(Skip::Shape("planes of many lines"));
         }
-        let [depth, height, width] = [taps(axes[0], forward)?, taps(axes[1], forward)?, taps(axes[2], forward)?];
+        let [depth, height] = [0, 1].map(|d| taps(axes[d], forward, 0..made(axes[d], forward)));
         let sizes = elems.map(Elem::bytes);
         let mut rows = Vec::new();
         for (d, depths) in depth.iter().enumerate() {
@@ -82,41 +103,94 @@ impl Lines {
             }
         }
         let rows = RowLines::new(&rows).ok_or(Skip::Shape("rows of no line, or of many"))?;
-        let spread =
-            |taps: &Vec<(usize, f32)>, element: usize| taps.iter().map(|(at, weight)| (at * from.run + element, *weight)).collect();
-        let elements: Vec<Vec<(usize, f32)>> = match from.run {
-            1 => width,
-            run => width.iter().flat_map(|of| (0..run).map(move |element| spread(of, element))).collect(),
-        };
-        let line = if forward { axes[2].inputs } else { axes[2].outputs } as usize * from.run;
-        let taps = LineTaps::new(&elements, line, sizes, isa.width().lanes());
-        let taps = taps.ok_or(Skip::Shape("lines of less than a vector, or neighbours that are far apart"))?;
-        Ok(Lines { isa, args: [input.0, result.0], elems, taps, rows, elements: elements.len(), places })
+        let segments = Line { axis: axes[2], forward, run: from.run, sizes, lanes: isa.width().lanes() }.segments()?;
+        let elements = made(axes[2], forward) as usize * from.run;
+        Ok(Lines { isa, args: [input.0, result.0], elems, segments, rows, elements, places })
     }
 }
 
-/// The inputs of every output of an axis, or for gradients the outputs that use every input, with their weights; more than rows take are left out.
-fn taps(axis: Axis, forward: bool) -> Result<Vec<Vec<(usize, f32)>>, Skip> {
-    let mut all: Vec<Vec<(usize, f32)>> = Vec::new();
-    each(axis, forward, |of| {
-        all.push(of.take(LineTaps::MAX_TAPS + 1).collect());
-        all.len()
-    })?;
-    Ok(all)
+impl Line {
+    /// The segments of a line: all of it, if it has few periods.
+    fn segments(&self) -> Result<Vec<Segment>, Skip> {
+        let Line { axis: Axis { inputs, outputs, .. }, run, .. } = *self;
+        let periods = divisor(inputs, outputs);
+        let all = made(self.axis, self.forward);
+        let [from, to] = [inputs + outputs - all, all].map(|positions| positions / periods);
+        let longest = from.max(to).saturating_mul(run as i64);
+        let each = (SEGMENT / longest).max(1);
+        let count = periods / each;
+        let is_one = count < MIN_SEGMENTS;
+        if longest.saturating_mul(if is_one { periods } else { each }) > MAX_ELEMENTS {
+            return Err(Skip::Shape("long lines without periods"));
+        }
+        if is_one {
+            return Ok(vec![self.segment(0..all, [0; 2], 1)?]);
+        }
+        let (steps, last) = ([from, to].map(|positions| positions * each), (count - 1) * each * to);
+        Ok(vec![
+            self.segment(0..steps[1], steps, 1)?,
+            self.segment(steps[1]..2 * steps[1], steps, count - 2)?,
+            self.segment(last..all, steps, 1)?,
+        ])
+    }
+
+    /// `count` segments, of which the first makes the results `results`, from `steps` positions in input and result to the next.
+    fn segment(&self, results: Range<i64>, steps: [i64; 2], count: i64) -> Result<Segment, Skip> {
+        let Line { axis, forward, run, sizes, lanes } = *self;
+        let all = (axis.inputs + axis.outputs - made(axis, forward)) as usize;
+        let first_result = results.start as usize;
+        let taps = taps(axis, forward, results);
+        let used = || taps.iter().flatten().map(|tap| tap.0);
+        let none = || Skip::Shape("lines of less than a vector, or neighbours that are far apart");
+        let (first, last) = used().min().zip(used().max()).ok_or_else(none)?;
+        // Vectors are read whole.
+        let first = first.min(all.saturating_sub(lanes.div_ceil(run)));
+        let end = (last + 1).max(first + lanes.div_ceil(run));
+        let steps = steps.map(|positions| positions as usize);
+        if end + (count as usize - 1) * steps[0] > all {
+            return Err(none());
+        }
+        let spread =
+            |of: &Vec<(usize, f32)>, element: usize| of.iter().map(|(at, weight)| ((at - first) * run + element, *weight)).collect();
+        let elements: Vec<Vec<(usize, f32)>> = taps.iter().flat_map(|of| (0..run).map(move |element| spread(of, element))).collect();
+        let taps = LineTaps::new(&elements, (end - first) * run, sizes, lanes).ok_or_else(none)?;
+        let bytes = |positions: [usize; 2]| [0, 1].map(|t| positions[t] * run * sizes[t]);
+        Ok(Segment { taps, starts: bytes([first, first_result]), steps: bytes(steps), count: count as usize })
+    }
+}
+
+/// The positions of an axis that are made: outputs, or for gradients inputs.
+fn made(axis: Axis, forward: bool) -> i64 {
+    if forward { axis.outputs } else { axis.inputs }
+}
+
+/// The greatest common divisor of two sizes.
+fn divisor(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { divisor(b, a % b) }
+}
+
+/// The inputs of some outputs of an axis, or for gradients the outputs that use some inputs, with their weights; more than rows take are left out.
+fn taps(axis: Axis, forward: bool, of: Range<i64>) -> Vec<Vec<(usize, f32)>> {
+    let count = (of.end - of.start) as usize;
+    if forward {
+        return axis.from(of.start).take(count).map(|taps| taps.into_iter().filter(|tap| tap.1 != 0.0).collect()).collect();
+    }
+    let users = |i: i64| axis.outputs_of(i).take(LineTaps::MAX_TAPS + 1).map(|(o, weight)| (o as usize, weight)).collect();
+    of.map(users).collect()
 }
 
 impl Generated for Lines {
-    type Code = Interpolator;
+    type Code = Vec<Interpolator>;
 
-    fn build(&self) -> Result<Interpolator, Error> {
-        Interpolator::get(self.isa, self.elems, &self.taps, &self.rows)
+    fn build(&self) -> Result<Vec<Interpolator>, Error> {
+        self.segments.iter().map(|segment| Interpolator::get(self.isa, self.elems, &segment.taps, &self.rows)).collect()
     }
 
     fn table_bytes(&self) -> usize {
-        self.taps.bytes() + self.rows.bytes()
+        self.segments.iter().map(|segment| segment.taps.bytes()).sum::<usize>() + self.rows.bytes()
     }
 
-    fn run(&self, interpolator: &Interpolator, _simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, interpolators: &Vec<Interpolator>, _simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
         let bufs = [ctx.buf(self.args[0])?, ctx.buf(self.args[1])?];
         let ([images, blocks], rows) = (self.places[1].counts, self.rows.count());
         // A task has parts of a plane, or several planes.
@@ -128,7 +202,13 @@ impl Generated for Lines {
             let range = part * each..rows.min((part + 1) * each);
             for plane in first..(first + planes).min(images * blocks) {
                 let place = |t: usize| self.places[t].line([plane / blocks, plane % blocks, 0, 0]) * self.elems[t].bytes();
-                interpolator.run(&self.taps, (&self.rows, range.clone()), bufs, [place(0), place(1)]);
+                let line = [place(0), place(1)];
+                for (Segment { taps, starts, steps, count }, interpolator) in self.segments.iter().zip(interpolators) {
+                    for i in 0..*count {
+                        let at = [0, 1].map(|t| line[t] + starts[t] + i * steps[t]);
+                        interpolator.run(taps, (&self.rows, range.clone()), bufs, at);
+                    }
+                }
             }
         });
         Ok(())

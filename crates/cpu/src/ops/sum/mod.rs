@@ -1,7 +1,7 @@
 //! Weighted sums of tensors.
 
 use crate::kernels::pointwise::{Builder, Over, Pipeline, Program};
-use crate::ops::{fallback, staged, whole};
+use crate::ops::{fallback, staged};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Sum};
@@ -23,32 +23,17 @@ fn chunks(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
     Program::plan_in_stages(problem, target, pipeline)
 }
 
-fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
-    let Op::Sum(op) = &problem.op else { return Err(Skip::Op("another operation than sum")) };
-    match with_padding(op, problem) {
-        Some(whole) => elements(&whole),
-        None => elements(problem),
-    }
-}
-
-/// The problem with padding as elements, if padding stays zero.
-fn with_padding(op: &Sum, problem: &Problem) -> Option<Problem> {
-    if op.scales.iter().any(|scale| !scale.get().is_finite()) {
-        return None;
-    }
-    let whole = op.srcs.iter().map(|src| whole::tensors(problem, [&op.dst, src])).collect::<Option<Vec<_>>>()?;
-    let (dst, srcs) = (whole.first()?[0].clone(), whole.into_iter().map(|[_, src]| src).collect());
-    Problem::new(Sum { srcs, dst, ..op.clone() }, problem.attr.clone()).ok()
-}
-
 /// One pass, or several for many sources, with sums in scratch in between: the destination, which may be a source, is written last.
-fn elements(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let Op::Sum(op) = &problem.op else { return Err(Skip::Op("another operation than sum")) };
     let passes = op.scales.len().div_ceil(MAX_SOURCES_PER_PASS);
     if passes <= 1 {
         let mut b = Builder::elementwise(problem, Arg::DST)?;
         add(&mut b, op, 0..op.scales.len())?;
         b.result(Arg::DST)?;
+        if op.scales.iter().all(|scale| scale.get().is_finite()) {
+            b.keep_zeros();
+        }
         return b.finish();
     }
     let mut b = Builder::new(problem, op.dst.dims(), None)?;

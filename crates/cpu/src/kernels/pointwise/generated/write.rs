@@ -231,8 +231,8 @@ impl<'s> Writer<'s> {
                 all.push((at, elem.bytes()));
             }
         }
-        // Two streams from each of two rows are enough for a core.
-        if all.len() > self.rows { Vec::new() } else { all }
+        // Two streams from memory are enough for a core.
+        if all.len() > 2 { Vec::new() } else { all }
     }
 
     /// Processes the columns of all rows, some vectors at a time.
@@ -357,7 +357,7 @@ impl<'s> Writer<'s> {
         let second = spec.stages.iter().enumerate().filter(|stage| stage.1.over == Over::All).nth(1).map(|stage| stage.0);
         for (i, stage) in spec.stages.iter().enumerate() {
             match (stage.over, few) {
-                (Over::All, None) => self.whole_stage(f, args, stage, Some(i) == second && self.rows > 1),
+                (Over::All, None) => self.whole_stage(f, args, stage, Some(i) == second),
                 (Over::All, Some((zero, vectors, mask))) => {
                     self.spread(f, stage);
                     // Rows that are processed together need no further accumulators.
