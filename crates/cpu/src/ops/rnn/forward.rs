@@ -36,7 +36,7 @@ use std::sync::Arc;
 
 /// Sums of a task of several panels, which stay in L1, and bytes of its weights, which stay in L2 if their bits are inspected first.
 const TASK_SUMS: usize = 2 << 10;
-const TASK_WEIGHT_BYTES: usize = 128 << 10;
+pub(super) const TASK_WEIGHT_BYTES: usize = 128 << 10;
 
 /// A planned forward pass.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ pub(super) struct Forward {
     cut: Cut,
     workers: usize,
     isa: Isa,
-    product: Product,
+    pub(super) product: Product,
     /// Types of the states and of the cell state.
     pub(super) state: DataType,
     pub(super) cell: DataType,
@@ -54,7 +54,7 @@ pub(super) struct Forward {
     pub(super) gates: Panels,
     pub(super) outputs: Panels,
     pub(super) iter: Weights,
-    layer: Weights,
+    pub(super) layer: Weights,
     pub(super) projection: Option<Weights>,
     /// Products of the first and of the second phase of a step.
     pub(super) skinny: Skinny,
@@ -84,7 +84,7 @@ pub(super) struct Code {
     quantised: Option<quantised::Code>,
     /// The kernels for the products of the input.
     gemm: gemm::Ready,
-    row: Option<skinny::Ready>,
+    pub(super) row: Option<skinny::Ready>,
 }
 
 /// Elements of scratch of an execution, by purpose, in their order.
@@ -455,9 +455,10 @@ impl Generated for Forward {
             let below = (l > 0).then_some(run.sequence);
             run.sequence = self.results(ctx, l)?.unwrap_or(sequences[l % 2]);
             self.start(simd, ctx, &run, l)?;
-            match &code.row {
-                Some(row) => run.gates = self.inputs_of_one(row, ctx, (l, layer, below.unwrap_or(src)), &mut gates),
-                None => self.inputs(simd, ctx, (l, layer, below.unwrap_or(src)), &run, &mut work),
+            let below = below.unwrap_or(src);
+            match run.inputs_of_one(ctx.executor(), (l, layer, below), &mut gates) {
+                Some(gates) => run.gates = gates,
+                None => self.inputs(simd, ctx, (l, layer, below), &run, &mut work),
             }
             self.steps(ctx, l, &run, &mut work);
             self.leave(simd, ctx, &run, l)?;
@@ -568,34 +569,6 @@ impl Forward {
             ..Operands::NONE
         };
         run.code.gemm.run(simd, ctx.executor(), work, &on);
-    }
-
-    /// The products of the input of one sample's only step, in both directions.
-    fn inputs_of_one<'a>(
-        &self,
-        row: &skinny::Ready,
-        ctx: &Ctx<'_>,
-        (l, layer, below): (usize, Buf, States),
-        gates: &mut Part<'a>,
-    ) -> Buf<'a> {
-        let (z, Panels { width, count }) = (&self.z, self.gates);
-        let line = z.gates * width;
-        let each = (TASK_WEIGHT_BYTES / (z.gates * self.layer.panel_bytes()).max(1)).clamp(1, count);
-        gates.refill(ctx.executor(), each * line, &|piece, mut to| {
-            let mut at = piece * each;
-            while !to.is_empty() {
-                let (d, panel) = (at / count, at % count);
-                let panels = (count - panel).min(to.len() / line);
-                let b = self.layer.group(layer, (l * z.directions + d, panel..panel + panels), 0..z.gates);
-                let (now, rest) = std::mem::take(&mut to).split_at_mut(panels * line);
-                row.run((&below.rows(d, 0), 0..1), &[[0, 0]], &b, (&mut *now, panels * line));
-                // Cells take integer sums of inputs as f32.
-                if self.product.is_whole() {
-                    now.iter_mut().for_each(|sum| *sum = sum.to_bits().cast_signed() as f32);
-                }
-                (at, to) = (at + panels, rest);
-            }
-        })
     }
 
     /// All steps of a layer.
