@@ -68,6 +68,13 @@ pub(super) struct On<'a> {
     pub(super) a_sums: &'a [f32],
 }
 
+impl<'a> On<'a> {
+    /// No groups of `b` yet.
+    pub(super) fn new(a: &'a [f32], b: Buf<'a>) -> On<'a> {
+        On { a, a_row: 0, b, b_row: 0, groups: 0, count: 0, parts: 0, last: 0, scale: None, zero: None, a_sums: &[] }
+    }
+}
+
 impl Ready {
     /// The kernel, generated if it does not exist yet.
     ///
@@ -82,11 +89,19 @@ impl Ready {
     /// # Panics
     /// If an operand is shorter than the kernel reaches.
     pub(super) fn run(&self, on: &On<'_>, c: &mut [f32], c_row: usize) {
+        self.run_on(Read::from(on.a), on, c, c_row);
+    }
+
+    /// The same with `a` in place of the words of `A`.
+    ///
+    /// # Panics
+    /// As [`Ready::run`].
+    pub(super) fn run_on(&self, a: Read<'_>, on: &On<'_>, c: &mut [f32], c_row: usize) {
         let reach = self.reach(on, c_row);
         let column = |of: Option<Column>, bytes: usize| of.map_or(std::ptr::null(), |c| Read::from(c.buf).at("column", 0, Some(bytes)));
         let unroll = if matches!(self.gemv.layout, Layout::Panel { .. }) { self.gemv.unroll() } else { 1 };
         let args = Args {
-            a: Read::from(on.a).at("A", 0, reach.a.checked_mul(4)),
+            a: a.at("A", 0, reach.a.checked_mul(4)),
             b: Read::from(on.b).at("B", 0, Some(reach.b)),
             c: Written::from(c).at("C", 0, reach.c.checked_mul(4)).cast(),
             a_row: on.a_row * 4,

@@ -8,6 +8,7 @@ mod by_layout;
 mod call;
 mod cut;
 mod plain;
+mod row;
 mod shared;
 mod source;
 mod unpacked;
@@ -30,6 +31,7 @@ use oxidnn_jit::kernels::gemv::{self, Groups, Layout, Scales};
 use oxidnn_jit::kernels::unpack::Decode;
 use oxidnn_runtime::{Buf, Executor, Inline, Skip};
 use oxidnn_spec::{DataType, Dims, Error, Tensor};
+pub use row::{PanelRun, Row};
 use shared::Finished;
 use source::Order;
 pub use unpacked::{ReadyUnpacked, Unpacked};
@@ -435,19 +437,9 @@ impl Product {
         } else {
             (batch * self.order.chunks() * self.order.chunk(), self.order.row())
         };
-        let on = On {
-            a: &shared.a[a + self.order.words(start)..],
-            a_row,
-            b: self.request.weights_of(shared.on, batch),
-            b_row: 0,
-            groups: 0,
-            count: 0,
-            parts: 0,
-            last: 0,
-            scale: shared.scale,
-            zero: shared.zero,
-            a_sums: &shared.a_sums[(batch * groups * self.request.rows).min(shared.a_sums.len())..],
-        };
+        let a_sums = &shared.a_sums[(batch * groups * self.request.rows).min(shared.a_sums.len())..];
+        let from = On::new(&shared.a[a + self.order.words(start)..], self.request.weights_of(shared.on, batch));
+        let on = On { a_row, scale: shared.scale, zero: shared.zero, a_sums, ..from };
         let block = WeightBlock { first, columns, start, depth };
         match weights.lie {
             Lie::Panels { columns: width, distance } => self.panels(set, on, [width, distance], block, RawSums { raw, sums, step }),

@@ -80,12 +80,12 @@ impl Wide {
     /// Decides whether and how; `None` if kernels multiply bytes, operands have another layout, or there is too little to do.
     pub fn new(about: &About<'_>) -> Option<Wide> {
         let Spec { product, rows, line, a_step, .. } = *about.spec;
-        let rows = usize::from(rows);
-        let seven_bits_pay = asks_for_seven_bits(about.isa, product, line, rows * about.tiles) && a_step == Stride::Fixed(4);
+        let seven_bits_pay = asks_for_seven_bits(about.isa, product, line, usize::MAX) && a_step == Stride::Fixed(4);
         let steps = about.parts.iter().map(|[_, steps]| *steps).max().unwrap_or(0);
         if !seven_bits_pay || about.tiles < MIN_TILES || steps.saturating_mul(about.panels) < MIN_TAP_STEPS {
             return None;
         }
+        let rows = usize::from(rows);
         let most = about.parts.iter().map(|[taps, steps]| taps * steps).max().unwrap_or(0);
         let taps = about.parts.iter().map(|[taps, _]| *taps).max().unwrap_or(0);
         let words = List::words(1, [rows; 2], taps)?.max(LIST_WORDS).checked_next_multiple_of(8)?;

@@ -101,9 +101,9 @@ const MIN_TILE_ROWS_SMALL_K: [usize; 2] = [3, 48];
 const MIN_TILE_ROWS_IN_MEMORY: usize = 6;
 /// As `MIN_TILE_ROWS`, for row-major f32 that tiles read in place, because the lines of a panel stay in L2.
 const MIN_TILE_ROWS_IN_PLACE: usize = 4;
-/// As `MIN_TILE_ROWS`, for panels on AMX. AMX tiles take as long for any number of rows up to 16; gemv keeps up with memory up to this
-/// number.
-const MIN_AMX_TILE_ROWS: usize = 4;
+/// As `MIN_TILE_ROWS`, for panels on AMX, in L2 and beyond. AMX tiles take as long for any number of rows up to 16; gemv keeps up with L2,
+/// and with memory, up to these numbers.
+const MIN_AMX_TILE_ROWS: [usize; 2] = [2, 4];
 /// Weights larger than this many times L2 are taken to be in memory.
 const L2_MULTIPLE_IN_MEMORY: usize = 8;
 
@@ -149,7 +149,7 @@ pub(in crate::ops) fn prefers_tiles(rows: usize, weights: &Tensor, (depth, colum
         return true;
     }
     if on_amx {
-        return !b.is_plain() && rows >= MIN_AMX_TILE_ROWS;
+        return !b.is_plain() && rows >= MIN_AMX_TILE_ROWS[usize::from(beyond)];
     }
     if layout == 1 && weights.dtype == DataType::F16 && !native && isa.avx512 && wide >= lanes && deep >= MIN_F16_WALK_DEPTH {
         return false;
@@ -168,7 +168,7 @@ pub(in crate::ops) fn prefers_tiles(rows: usize, weights: &Tensor, (depth, colum
     let small_k = if layout == 2 { MIN_TILE_ROWS_SMALL_K[0] + deep / MIN_TILE_ROWS_SMALL_K[1] } else { usize::MAX };
     let by_layout = MIN_TILE_ROWS[usize::from(weights.dtype == DataType::F32)][layout].min(small_k).max(least);
     // Weights in memory are streamed line by line.
-    let right = right.map(|(right, place)| if far { right } else { place::of_rows(rows, product, (right, &place)) });
+    let right = right.map(|(right, place)| if far { right } else { place::of_rows(rows, weights.bytes(), product, (right, &place)) });
     let enough = if right == Ok(Right::InPlace) { MIN_TILE_ROWS_IN_PLACE } else { by_layout };
     rows >= if far { enough.max(MIN_TILE_ROWS_IN_MEMORY) } else { enough }
 }

@@ -5,6 +5,7 @@
 
 use super::cut::Cut;
 use crate::kernels::amx::{self, Accumulate, Addend};
+use crate::kernels::gemv::{PanelRun, Row};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::tile::{Call, Line, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Strip, Tile, max_rows};
 use crate::kernels::tile::{runs, wide};
@@ -100,6 +101,8 @@ pub(super) struct Ready {
     tiles: Vec<Option<Tile>>,
     /// The AMX kernel, in place of the others.
     on_amx: Option<Box<Accumulate>>,
+    /// The kernels for a single row of f32, which read several panels at a time.
+    row: Option<Row>,
     /// Kernels for weights of seven bits, if these are multiplied in another way.
     seven_bits: Vec<Option<Tile>>,
 }
@@ -119,10 +122,9 @@ impl Skinny {
     }
 
     /// Products of one row.
-    pub(super) fn row(isa: Isa, product: Product, [depth, width]: [usize; 2]) -> Skinny {
-        let mut heights = [false; MOST_ROWS];
-        heights[0] = true;
-        Skinny { isa, product, width, depth, vectors: width / isa.width().lanes(), heights, tall: 1, sets: 1, uses: 1, on_amx: false }
+    pub(super) fn row(isa: Isa, product: Product, size: [usize; 2]) -> Skinny {
+        let isa = isa.without_amx();
+        Skinny::new(isa, product, size, (&Cut { batch: 1, slices: 1, whole: true }, 1))
     }
 
     /// Columns of a panel that a tile takes.
@@ -142,7 +144,13 @@ impl Skinny {
     pub(super) fn build(&self) -> Result<Ready, Error> {
         if self.on_amx {
             let kernels = Accumulate::get(self.isa, self.product, self.vectors, [self.vectors; 2])?;
-            return Ok(Ready { skinny: self.clone(), tiles: Vec::new(), on_amx: Some(Box::new(kernels)), seven_bits: Vec::new() });
+            return Ok(Ready {
+                skinny: self.clone(),
+                tiles: Vec::new(),
+                on_amx: Some(Box::new(kernels)),
+                row: None,
+                seven_bits: Vec::new(),
+            });
         }
         let line = Line::Packed((self.width / self.isa.width().lanes()) as u8);
         let spec = |rows: usize| {
@@ -153,7 +161,9 @@ impl Skinny {
             (0..MOST_ROWS).map(|i| self.heights[i].then(|| Tile::get(self.isa, &made_of(spec(i + 1)))).transpose()).collect()
         };
         let seven_bits = if inspects(self.isa, self.product, self.uses) { tiles(wide::seven_bits)? } else { Vec::new() };
-        Ok(Ready { skinny: self.clone(), tiles: tiles(|spec| spec)?, on_amx: None, seven_bits })
+        let row = self.product == Product::F32 && self.is_whole() && self.heights[0];
+        let row = row.then(|| Row::get(self.isa, self.width)).transpose()?;
+        Ok(Ready { skinny: self.clone(), tiles: tiles(|spec| spec)?, on_amx: None, row, seven_bits })
     }
 }
 
@@ -190,6 +200,16 @@ impl Ready {
                 };
                 let sums = (&mut sums[i * b.count * width..], step);
                 kernels.add(&mut kernels.hold(), &addend, &mut [0; Accumulate::words(RUNS)], sums);
+            }
+            return;
+        }
+        if let Some(row) = self.row.as_ref().filter(|_| rows.len() == 1) {
+            sums[..b.panels() * width].fill(0.0);
+            for (i, sums) in sums.chunks_mut(b.count * width).enumerate().take(b.outer.0) {
+                for [line, at] in taps {
+                    let b = PanelRun { buf: b.buf, at: b.at + i * b.outer.1 + line, step: b.step, count: b.count };
+                    row.add((a.buf, a.start + rows.start * a.row + at), depth, &b, sums);
+                }
             }
             return;
         }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::CpuTarget;
+use crate::kernels::gemv::{PanelRun, Row};
 use crate::kernels::scratch::lend;
 use oxidnn_jit::kernels::gemv::{Groups, Scales};
 use oxidnn_jit::kernels::unpack::{Decode, Stored};
@@ -54,6 +55,18 @@ fn gemv_refuses_operands_that_are_too_short() {
             kernel.run(&on, c, 3 * lanes);
         });
     }
+}
+
+#[test]
+fn rows_refuse_operands_that_are_too_short() {
+    let Some(isa) = CpuTarget::host().jit else { return };
+    let columns = 2 * isa.width().lanes();
+    let row = Row::get(isa, columns).unwrap();
+    // Two panels of three lines.
+    refuses("a row", &[3, 6 * columns, 2 * columns], |memory| {
+        let [a, b, c] = memory else { panic!("three operands") };
+        row.add((lend(a), 0), 3, &PanelRun { buf: lend(b), at: 0, step: 3 * columns * 4, count: 2 }, c);
+    });
 }
 
 #[test]
