@@ -224,13 +224,13 @@ struct Sweep {
     #[arg(long, conflicts_with_all = ["verify", "peer"])]
     rows: bool,
     /// Another seed, other problems; the same seed, the same.
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = numbers::index)]
     seed: u64,
     /// How many problems.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = numbers::count)]
     count: usize,
     /// The first of them: problem N of a seed is always the same.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = numbers::index)]
     skip: u64,
     /// Only these drivers, such as conv,matmul.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]

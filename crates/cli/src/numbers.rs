@@ -23,6 +23,11 @@ pub(crate) fn count(text: &str) -> Result<usize, String> {
     within(text, 1, i32::MAX as usize)
 }
 
+/// A seed, or the place of a problem among those of a seed.
+pub(crate) fn index(text: &str) -> Result<u64, String> {
+    within(text, 0, u64::MAX)
+}
+
 /// A time in seconds.
 pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     within(text, 1e-6, MOST_SECONDS)

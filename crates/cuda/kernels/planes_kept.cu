@@ -14,6 +14,9 @@
 //                    gradients if `is_first`; `make` writes a vector
 #include "fetch.cuh"
 #include "args.cuh"
+#if CLUSTER > 1
+#include "cluster.cuh"
+#endif
 
 #define WARPS (THREADS / 32)
 
@@ -28,17 +31,6 @@ DEVICE real summed(real* room, real x) {
     for (int w = 1; w < WARPS; ++w) x += room[w];
     return x;
 }
-
-#if CLUSTER > 1
-DEVICE void meet() { asm volatile("barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;" ::: "memory"); }
-
-// Reads the variable x (in shared memory) of CTA `rank` of the cluster.
-DEVICE real there(const real& x, int rank) {
-    u64 at;
-    asm("mapa.u64 %0, %1, %2;" : "=l"(at) : "l"(&x), "r"(rank));
-    return *(const volatile real*)at;
-}
-#endif
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) planes_kept(const __grid_constant__ Args a) {
     begin();
@@ -103,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) planes_kept(const 
     s[1] = summed(room[1], fma(own * apart, apart, s[1]));
 #if CLUSTER > 1
     if (threadIdx.x == 0) kept[0] = s[0], kept[1] = s[1], kept[2] = count;
-    meet();
+    meet_cluster();
     const real all = (real)1 / ((real)vectors * VECTOR), from = there(kept[0], 0);
     real far = 0, square = 0;
 #pragma unroll
@@ -123,7 +115,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) planes_kept(const 
     s[1] = summed(room[1], s[1]);
 #if CLUSTER > 1
     if (threadIdx.x == 0) kept[0] = s[0], kept[1] = s[1];
-    meet();
+    meet_cluster();
     s[0] = there(kept[0], 0), s[1] = there(kept[1], 0);
 #pragma unroll
     for (int b = 1; b < CLUSTER; ++b) s[0] += there(kept[0], b), s[1] += there(kept[1], b);
@@ -145,6 +137,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) planes_kept(const 
     }
 #if CLUSTER > 1
     // A CTA must not exit while others read its shared memory.
-    meet();
+    meet_cluster();
 #endif
 }

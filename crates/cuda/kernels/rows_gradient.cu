@@ -3,8 +3,8 @@
 // With x^ = (x - mean) * inverse and g = scale * diff_dst: diff_src = (g - mean(g) - x^ mean(g x^)) * inverse, diff_scale = sum of diff_dst x^ and diff_shift =
 // sum of diff_dst over the rows.
 //
-// CTA i takes rows i, i + gridDim.x, ... A thread has VECTOR * CHUNKS columns, and keeps their two column sums in registers over all rows of the CTA; they go
-// to partial[sum, CTA, column]. Rows are prefetched into a ring of STAGES slots in shared memory: with BULK (Hopper) by a thread that copies whole rows
+// CTA i takes rows i, i + gridDim.x, ... A thread has VECTOR * CHUNKS columns, and keeps their two column sums in registers over all rows of the CTA; those of
+// a cluster of CLUSTER CTAs are added through distributed shared memory, and go to partial[sum, cluster, column]. Rows are prefetched into a ring of STAGES slots in shared memory: with BULK (Hopper) by a thread that copies whole rows
 // (cp.async.bulk), otherwise each thread copies what it reads itself (cp.async).
 //
 // The generated header has the matrices `src`, `diff_dst` and `diff_src` (columns.rs), `row_mean` and `row_variance` of a row, `inverse_of` a variance, `factor`
@@ -12,6 +12,9 @@
 // from a vector boundary: vectors begin at the first boundary in the row, and the columns before it and behind the last vector are the edge, one per thread.
 #include "fetch.cuh"
 #include "args.cuh"
+#if CLUSTER > 1
+#include "cluster.cuh"
+#endif
 
 #define WARPS (THREADS / 32)
 #define TOGETHER (ADRIFT ? 1 : VECTOR < 4 ? VECTOR : 4)
@@ -172,9 +175,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) rows_gradient(cons
         own_x = next_x, own_d = next_d;
         mean = next_mean, variance = next_variance;
     }
-#pragma unroll
-    for (int sum = 0; sum < 2; ++sum) {
-        real* to = a.partial + ((i64)sum * gridDim.x + blockIdx.x) * a.columns;
+    auto store = [&](real* to, int sum) {
 #pragma unroll
         for (int k = 0; k < CHUNKS; ++k) {
             const int c = column(a, k);
@@ -183,5 +184,25 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) rows_gradient(cons
             for (int i = 0; i < VECTOR; i += TOGETHER) Vector<F32, TOGETHER>::copy((u32*)to + c + i, (const u32*)sums[sum][k] + i);
         }
         if (own >= 0) to[own] = own_sums[sum];
+    };
+#if CLUSTER > 1
+    // Each CTA adds a share of the cluster's sums, in the order of ranks.
+    real* const room = (real*)staged(0, 0, false);
+    const int columns = (int)a.columns, rank = blockIdx.x % CLUSTER;
+    __syncthreads();
+    store(room, 0);
+    store(room + columns, 1);
+    meet_cluster();
+    for (int j = rank * THREADS + threadIdx.x; j < 2 * columns; j += CLUSTER * THREADS) {
+        real x = there(room[j], 0);
+#pragma unroll
+        for (int b = 1; b < CLUSTER; ++b) x += there(room[j], b);
+        const i64 part = (i64)(j / columns) * (gridDim.x / CLUSTER) + blockIdx.x / CLUSTER;
+        a.partial[part * columns + j % columns] = x;
     }
+    meet_cluster();   // a CTA must not exit while others read its shared memory
+#else
+#pragma unroll
+    for (int sum = 0; sum < 2; ++sum) store(a.partial + ((i64)sum * gridDim.x + blockIdx.x) * a.columns, sum);
+#endif
 }

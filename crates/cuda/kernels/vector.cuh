@@ -10,6 +10,13 @@ struct __align__(16) Vector {
     int lane;
 
     DEVICE void load(const void* data, i64 at) { copy(words, (const typename T::word*)data + at); }
+    // The same for data that is not read again soon.
+    DEVICE void load_once(const void* data, i64 at) {
+        const int bytes = N * (int)sizeof(typename T::word);
+        if (bytes % 16 != 0) return load(data, at);
+#pragma unroll
+        for (int i = 0; i < bytes / 16; ++i) ((uint4*)words)[i] = __ldcs((const uint4*)((const typename T::word*)data + at) + i);
+    }
     DEVICE void gather(const void* data, i64 at, i64 stride) {
 #pragma unroll
         for (int i = 0; i < N; ++i) words[i] = ((const typename T::word*)data)[at + i * stride];

@@ -206,7 +206,7 @@ impl Launches {
         let loader = target.loader.as_ref().ok_or_else(|| Error::Runtime("this GPU is only described; nothing runs on it".into()))?;
         let ready = |launch: &Launch| {
             let function = loader.function(&launch.source)?;
-            let overlaps = loader.overlaps() && !launch.resident && compile::waits(&launch.source);
+            let overlaps = loader.overlaps() && compile::waits(&launch.source);
             Ok(Loaded { launch: launch.clone(), function, overlaps, encoded: Mutex::default() })
         };
         let list = program.launches.iter().map(ready).collect::<Result<_, CudaError>>()?;

@@ -1,4 +1,4 @@
-; 87 instructions, 571 bytes, 0 spills, 0 of them in inner loops
+; 89 instructions, 571 bytes, 0 spills, 0 of them in inner loops
 0000  vmovups zmm0,[rel 240h]
 000a  vpxord zmm1,zmm1,zmm1
 0010  vpxord zmm2,zmm2,zmm2
@@ -8,22 +8,23 @@
 0028  vpxord zmm6,zmm6,zmm6
 002e  vpxord zmm7,zmm7,zmm7
 0034  vpxord zmm8,zmm8,zmm8
-003a  mov rax,[rdi]
-003d  mov rcx,[rdi+8]
-0041  mov rdx,[rdi+38h]
-0045  test rdx,rdx
-0048  jle near 1DEh
-004e  nop word [rax+rax]
-0057  nop word [rax+rax]
-0060  nop word [rax+rax]
-0069  nop word [rax+rax]
-0072  nop word [rax+rax]
-007b  nop dword [rax+rax]
-0080  vmovups zmm9,[rcx]
-0086  vmovups zmm10,[rcx+40h]
-008d  vmovups zmm11,[rcx+80h]
-0094  vmovups zmm12,[rcx+0C0h]
-009b  vpbroadcastd zmm13,[rax]
+003a  mov rax,[rdi+8]
+003e  mov rcx,[rdi+20h]
+0042  mov rdx,[rdi]
+0045  lea rcx,[rcx+rcx*2]
+0049  mov rcx,[rdi+38h]
+004d  test rcx,rcx
+0050  jle near 1DEh
+0056  nop word [rax+rax]
+005f  nop word [rax+rax]
+0068  nop word [rax+rax]
+0071  nop word [rax+rax]
+007a  nop word [rax+rax]
+0080  vmovups zmm9,[rax]
+0086  vmovups zmm10,[rax+40h]
+008d  vmovups zmm11,[rax+80h]
+0094  vmovups zmm12,[rax+0C0h]
+009b  vpbroadcastd zmm13,[rdx]
 00a1  vpermw zmm14,zmm9,zmm0
 00a7  vdpbf16ps zmm1,zmm13,zmm14
 00ad  vpermw zmm14,zmm10,zmm0
@@ -32,7 +33,7 @@
 00bf  vdpbf16ps zmm3,zmm13,zmm14
 00c5  vpermw zmm14,zmm12,zmm0
 00cb  vdpbf16ps zmm4,zmm13,zmm14
-00d1  vpbroadcastd zmm13,[rax+4]
+00d1  vpbroadcastd zmm13,[rdx+4]
 00d8  vpsrlw zmm14,zmm9,4
 00df  vpermw zmm14,zmm14,zmm0
 00e5  vdpbf16ps zmm5,zmm13,zmm14
@@ -45,7 +46,7 @@
 0111  vpsrlw zmm14,zmm12,4
 0118  vpermw zmm14,zmm14,zmm0
 011e  vdpbf16ps zmm8,zmm13,zmm14
-0124  vpbroadcastd zmm13,[rax+8]
+0124  vpbroadcastd zmm13,[rdx+8]
 012b  vpsrlw zmm14,zmm9,8
 0132  vpermw zmm14,zmm14,zmm0
 0138  vdpbf16ps zmm1,zmm13,zmm14
@@ -58,7 +59,7 @@
 0164  vpsrlw zmm14,zmm12,8
 016b  vpermw zmm14,zmm14,zmm0
 0171  vdpbf16ps zmm4,zmm13,zmm14
-0177  vpbroadcastd zmm13,[rax+0Ch]
+0177  vpbroadcastd zmm13,[rdx+0Ch]
 017e  vpsrlw zmm9,zmm9,0Ch
 0185  vpermw zmm9,zmm9,zmm0
 018b  vdpbf16ps zmm5,zmm13,zmm9
@@ -71,9 +72,9 @@
 01b7  vpsrlw zmm9,zmm12,0Ch
 01be  vpermw zmm9,zmm9,zmm0
 01c4  vdpbf16ps zmm8,zmm13,zmm9
-01ca  add rax,10h
-01ce  add rcx,100h
-01d5  dec rdx
+01ca  add rdx,10h
+01ce  add rax,100h
+01d5  dec rcx
 01d8  jne near 80h
 01de  vaddps zmm1,zmm1,zmm5
 01e4  vaddps zmm2,zmm2,zmm6

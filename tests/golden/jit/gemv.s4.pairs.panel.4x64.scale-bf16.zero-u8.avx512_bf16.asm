@@ -1,4 +1,4 @@
-; 289 instructions, 1901 bytes, 0 spills, 0 of them in inner loops
+; 291 instructions, 1901 bytes, 0 spills, 0 of them in inner loops
 0000  vmovups zmm0,[rel 780h]
 000a  vpxord zmm1,zmm1,zmm1
 0010  vpxord zmm2,zmm2,zmm2
@@ -16,19 +16,21 @@
 0058  vpxord zmm14,zmm14,zmm14
 005e  vpxord zmm15,zmm15,zmm15
 0064  vpxord zmm16,zmm16,zmm16
-006a  mov rax,[rdi]
-006d  mov rcx,[rdi+8]
-0071  mov rdx,[rdi+30h]
-0075  mov rsi,[rdi+50h]
-0079  mov r8,[rdi+60h]
-007d  mov r9,[rdi+70h]
-0081  nop word [rax+rax]
-008a  nop word [rax+rax]
-0093  nop word [rax+rax]
-009c  nop word [rax+rax]
-00a5  nop word [rax+rax]
-00ae  nop word [rax+rax]
-00b7  nop word [rax+rax]
+006a  mov rax,[rdi+8]
+006e  mov rcx,[rdi+20h]
+0072  mov rdx,[rdi]
+0075  lea rcx,[rcx+rcx*2]
+0079  mov rcx,[rdi+30h]
+007d  mov rsi,[rdi+50h]
+0081  mov r8,[rdi+60h]
+0085  mov r9,[rdi+70h]
+0089  nop word [rax+rax]
+0092  nop word [rax+rax]
+009b  nop word [rax+rax]
+00a4  nop word [rax+rax]
+00ad  nop word [rax+rax]
+00b6  nop word [rax+rax]
+00bf  nop
 00c0  vpxord zmm1,zmm1,zmm1
 00c6  vpxord zmm2,zmm2,zmm2
 00cc  vpxord zmm3,zmm3,zmm3
@@ -51,104 +53,104 @@
 012d  nop word [rax+rax]
 0136  nop word [rax+rax]
 013f  nop
-0140  vmovups zmm17,[rcx]
-0146  vmovups zmm18,[rcx+40h]
-014d  vmovups zmm19,[rcx+80h]
-0154  vmovups zmm20,[rcx+0C0h]
+0140  vmovups zmm17,[rax]
+0146  vmovups zmm18,[rax+40h]
+014d  vmovups zmm19,[rax+80h]
+0154  vmovups zmm20,[rax+0C0h]
 015b  vpermw zmm21,zmm17,zmm0
-0161  vdpbf16ps zmm1,zmm21,[rax]{1to16}
-0167  vdpbf16ps zmm5,zmm21,[rax+4]{1to16}
-016e  vdpbf16ps zmm9,zmm21,[rax+8]{1to16}
-0175  vdpbf16ps zmm13,zmm21,[rax+0Ch]{1to16}
+0161  vdpbf16ps zmm1,zmm21,[rdx]{1to16}
+0167  vdpbf16ps zmm5,zmm21,[rdx+4]{1to16}
+016e  vdpbf16ps zmm9,zmm21,[rdx+8]{1to16}
+0175  vdpbf16ps zmm13,zmm21,[rdx+0Ch]{1to16}
 017c  vpermw zmm21,zmm18,zmm0
-0182  vdpbf16ps zmm2,zmm21,[rax]{1to16}
-0188  vdpbf16ps zmm6,zmm21,[rax+4]{1to16}
-018f  vdpbf16ps zmm10,zmm21,[rax+8]{1to16}
-0196  vdpbf16ps zmm14,zmm21,[rax+0Ch]{1to16}
+0182  vdpbf16ps zmm2,zmm21,[rdx]{1to16}
+0188  vdpbf16ps zmm6,zmm21,[rdx+4]{1to16}
+018f  vdpbf16ps zmm10,zmm21,[rdx+8]{1to16}
+0196  vdpbf16ps zmm14,zmm21,[rdx+0Ch]{1to16}
 019d  vpermw zmm21,zmm19,zmm0
-01a3  vdpbf16ps zmm3,zmm21,[rax]{1to16}
-01a9  vdpbf16ps zmm7,zmm21,[rax+4]{1to16}
-01b0  vdpbf16ps zmm11,zmm21,[rax+8]{1to16}
-01b7  vdpbf16ps zmm15,zmm21,[rax+0Ch]{1to16}
+01a3  vdpbf16ps zmm3,zmm21,[rdx]{1to16}
+01a9  vdpbf16ps zmm7,zmm21,[rdx+4]{1to16}
+01b0  vdpbf16ps zmm11,zmm21,[rdx+8]{1to16}
+01b7  vdpbf16ps zmm15,zmm21,[rdx+0Ch]{1to16}
 01be  vpermw zmm21,zmm20,zmm0
-01c4  vdpbf16ps zmm4,zmm21,[rax]{1to16}
-01ca  vdpbf16ps zmm8,zmm21,[rax+4]{1to16}
-01d1  vdpbf16ps zmm12,zmm21,[rax+8]{1to16}
-01d8  vdpbf16ps zmm16,zmm21,[rax+0Ch]{1to16}
+01c4  vdpbf16ps zmm4,zmm21,[rdx]{1to16}
+01ca  vdpbf16ps zmm8,zmm21,[rdx+4]{1to16}
+01d1  vdpbf16ps zmm12,zmm21,[rdx+8]{1to16}
+01d8  vdpbf16ps zmm16,zmm21,[rdx+0Ch]{1to16}
 01df  vpsrlw zmm21,zmm17,4
 01e6  vpermw zmm21,zmm21,zmm0
-01ec  vdpbf16ps zmm1,zmm21,[rax+10h]{1to16}
-01f3  vdpbf16ps zmm5,zmm21,[rax+14h]{1to16}
-01fa  vdpbf16ps zmm9,zmm21,[rax+18h]{1to16}
-0201  vdpbf16ps zmm13,zmm21,[rax+1Ch]{1to16}
+01ec  vdpbf16ps zmm1,zmm21,[rdx+10h]{1to16}
+01f3  vdpbf16ps zmm5,zmm21,[rdx+14h]{1to16}
+01fa  vdpbf16ps zmm9,zmm21,[rdx+18h]{1to16}
+0201  vdpbf16ps zmm13,zmm21,[rdx+1Ch]{1to16}
 0208  vpsrlw zmm21,zmm18,4
 020f  vpermw zmm21,zmm21,zmm0
-0215  vdpbf16ps zmm2,zmm21,[rax+10h]{1to16}
-021c  vdpbf16ps zmm6,zmm21,[rax+14h]{1to16}
-0223  vdpbf16ps zmm10,zmm21,[rax+18h]{1to16}
-022a  vdpbf16ps zmm14,zmm21,[rax+1Ch]{1to16}
+0215  vdpbf16ps zmm2,zmm21,[rdx+10h]{1to16}
+021c  vdpbf16ps zmm6,zmm21,[rdx+14h]{1to16}
+0223  vdpbf16ps zmm10,zmm21,[rdx+18h]{1to16}
+022a  vdpbf16ps zmm14,zmm21,[rdx+1Ch]{1to16}
 0231  vpsrlw zmm21,zmm19,4
 0238  vpermw zmm21,zmm21,zmm0
-023e  vdpbf16ps zmm3,zmm21,[rax+10h]{1to16}
-0245  vdpbf16ps zmm7,zmm21,[rax+14h]{1to16}
-024c  vdpbf16ps zmm11,zmm21,[rax+18h]{1to16}
-0253  vdpbf16ps zmm15,zmm21,[rax+1Ch]{1to16}
+023e  vdpbf16ps zmm3,zmm21,[rdx+10h]{1to16}
+0245  vdpbf16ps zmm7,zmm21,[rdx+14h]{1to16}
+024c  vdpbf16ps zmm11,zmm21,[rdx+18h]{1to16}
+0253  vdpbf16ps zmm15,zmm21,[rdx+1Ch]{1to16}
 025a  vpsrlw zmm21,zmm20,4
 0261  vpermw zmm21,zmm21,zmm0
-0267  vdpbf16ps zmm4,zmm21,[rax+10h]{1to16}
-026e  vdpbf16ps zmm8,zmm21,[rax+14h]{1to16}
-0275  vdpbf16ps zmm12,zmm21,[rax+18h]{1to16}
-027c  vdpbf16ps zmm16,zmm21,[rax+1Ch]{1to16}
+0267  vdpbf16ps zmm4,zmm21,[rdx+10h]{1to16}
+026e  vdpbf16ps zmm8,zmm21,[rdx+14h]{1to16}
+0275  vdpbf16ps zmm12,zmm21,[rdx+18h]{1to16}
+027c  vdpbf16ps zmm16,zmm21,[rdx+1Ch]{1to16}
 0283  vpsrlw zmm21,zmm17,8
 028a  vpermw zmm21,zmm21,zmm0
-0290  vdpbf16ps zmm1,zmm21,[rax+20h]{1to16}
-0297  vdpbf16ps zmm5,zmm21,[rax+24h]{1to16}
-029e  vdpbf16ps zmm9,zmm21,[rax+28h]{1to16}
-02a5  vdpbf16ps zmm13,zmm21,[rax+2Ch]{1to16}
+0290  vdpbf16ps zmm1,zmm21,[rdx+20h]{1to16}
+0297  vdpbf16ps zmm5,zmm21,[rdx+24h]{1to16}
+029e  vdpbf16ps zmm9,zmm21,[rdx+28h]{1to16}
+02a5  vdpbf16ps zmm13,zmm21,[rdx+2Ch]{1to16}
 02ac  vpsrlw zmm21,zmm18,8
 02b3  vpermw zmm21,zmm21,zmm0
-02b9  vdpbf16ps zmm2,zmm21,[rax+20h]{1to16}
-02c0  vdpbf16ps zmm6,zmm21,[rax+24h]{1to16}
-02c7  vdpbf16ps zmm10,zmm21,[rax+28h]{1to16}
-02ce  vdpbf16ps zmm14,zmm21,[rax+2Ch]{1to16}
+02b9  vdpbf16ps zmm2,zmm21,[rdx+20h]{1to16}
+02c0  vdpbf16ps zmm6,zmm21,[rdx+24h]{1to16}
+02c7  vdpbf16ps zmm10,zmm21,[rdx+28h]{1to16}
+02ce  vdpbf16ps zmm14,zmm21,[rdx+2Ch]{1to16}
 02d5  vpsrlw zmm21,zmm19,8
 02dc  vpermw zmm21,zmm21,zmm0
-02e2  vdpbf16ps zmm3,zmm21,[rax+20h]{1to16}
-02e9  vdpbf16ps zmm7,zmm21,[rax+24h]{1to16}
-02f0  vdpbf16ps zmm11,zmm21,[rax+28h]{1to16}
-02f7  vdpbf16ps zmm15,zmm21,[rax+2Ch]{1to16}
+02e2  vdpbf16ps zmm3,zmm21,[rdx+20h]{1to16}
+02e9  vdpbf16ps zmm7,zmm21,[rdx+24h]{1to16}
+02f0  vdpbf16ps zmm11,zmm21,[rdx+28h]{1to16}
+02f7  vdpbf16ps zmm15,zmm21,[rdx+2Ch]{1to16}
 02fe  vpsrlw zmm21,zmm20,8
 0305  vpermw zmm21,zmm21,zmm0
-030b  vdpbf16ps zmm4,zmm21,[rax+20h]{1to16}
-0312  vdpbf16ps zmm8,zmm21,[rax+24h]{1to16}
-0319  vdpbf16ps zmm12,zmm21,[rax+28h]{1to16}
-0320  vdpbf16ps zmm16,zmm21,[rax+2Ch]{1to16}
+030b  vdpbf16ps zmm4,zmm21,[rdx+20h]{1to16}
+0312  vdpbf16ps zmm8,zmm21,[rdx+24h]{1to16}
+0319  vdpbf16ps zmm12,zmm21,[rdx+28h]{1to16}
+0320  vdpbf16ps zmm16,zmm21,[rdx+2Ch]{1to16}
 0327  vpsrlw zmm17,zmm17,0Ch
 032e  vpermw zmm17,zmm17,zmm0
-0334  vdpbf16ps zmm1,zmm17,[rax+30h]{1to16}
-033b  vdpbf16ps zmm5,zmm17,[rax+34h]{1to16}
-0342  vdpbf16ps zmm9,zmm17,[rax+38h]{1to16}
-0349  vdpbf16ps zmm13,zmm17,[rax+3Ch]{1to16}
+0334  vdpbf16ps zmm1,zmm17,[rdx+30h]{1to16}
+033b  vdpbf16ps zmm5,zmm17,[rdx+34h]{1to16}
+0342  vdpbf16ps zmm9,zmm17,[rdx+38h]{1to16}
+0349  vdpbf16ps zmm13,zmm17,[rdx+3Ch]{1to16}
 0350  vpsrlw zmm17,zmm18,0Ch
 0357  vpermw zmm17,zmm17,zmm0
-035d  vdpbf16ps zmm2,zmm17,[rax+30h]{1to16}
-0364  vdpbf16ps zmm6,zmm17,[rax+34h]{1to16}
-036b  vdpbf16ps zmm10,zmm17,[rax+38h]{1to16}
-0372  vdpbf16ps zmm14,zmm17,[rax+3Ch]{1to16}
+035d  vdpbf16ps zmm2,zmm17,[rdx+30h]{1to16}
+0364  vdpbf16ps zmm6,zmm17,[rdx+34h]{1to16}
+036b  vdpbf16ps zmm10,zmm17,[rdx+38h]{1to16}
+0372  vdpbf16ps zmm14,zmm17,[rdx+3Ch]{1to16}
 0379  vpsrlw zmm17,zmm19,0Ch
 0380  vpermw zmm17,zmm17,zmm0
-0386  vdpbf16ps zmm3,zmm17,[rax+30h]{1to16}
-038d  vdpbf16ps zmm7,zmm17,[rax+34h]{1to16}
-0394  vdpbf16ps zmm11,zmm17,[rax+38h]{1to16}
-039b  vdpbf16ps zmm15,zmm17,[rax+3Ch]{1to16}
+0386  vdpbf16ps zmm3,zmm17,[rdx+30h]{1to16}
+038d  vdpbf16ps zmm7,zmm17,[rdx+34h]{1to16}
+0394  vdpbf16ps zmm11,zmm17,[rdx+38h]{1to16}
+039b  vdpbf16ps zmm15,zmm17,[rdx+3Ch]{1to16}
 03a2  vpsrlw zmm17,zmm20,0Ch
 03a9  vpermw zmm17,zmm17,zmm0
-03af  vdpbf16ps zmm4,zmm17,[rax+30h]{1to16}
-03b6  vdpbf16ps zmm8,zmm17,[rax+34h]{1to16}
-03bd  vdpbf16ps zmm12,zmm17,[rax+38h]{1to16}
-03c4  vdpbf16ps zmm16,zmm17,[rax+3Ch]{1to16}
-03cb  add rax,40h
-03cf  add rcx,100h
+03af  vdpbf16ps zmm4,zmm17,[rdx+30h]{1to16}
+03b6  vdpbf16ps zmm8,zmm17,[rdx+34h]{1to16}
+03bd  vdpbf16ps zmm12,zmm17,[rdx+38h]{1to16}
+03c4  vdpbf16ps zmm16,zmm17,[rdx+3Ch]{1to16}
+03cb  add rdx,40h
+03cf  add rax,100h
 03d6  dec r10
 03d9  jne near 140h
 03df  mov r10,[rdi+10h]
@@ -294,7 +296,7 @@
 0756  add rsi,r10
 0759  add r8,r11
 075c  add r9,10h
-0760  dec rdx
+0760  dec rcx
 0763  jne near 0C0h
 0769  vzeroupper
 076c  ret

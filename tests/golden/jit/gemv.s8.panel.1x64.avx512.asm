@@ -1,4 +1,4 @@
-; 102 instructions, 683 bytes, 0 spills, 0 of them in inner loops
+; 104 instructions, 683 bytes, 0 spills, 0 of them in inner loops
 0000  vpxord zmm0,zmm0,zmm0
 0006  vpxord zmm1,zmm1,zmm1
 000c  vpxord zmm2,zmm2,zmm2
@@ -7,23 +7,24 @@
 001e  vpxord zmm5,zmm5,zmm5
 0024  vpxord zmm6,zmm6,zmm6
 002a  vpxord zmm7,zmm7,zmm7
-0030  mov rax,[rdi]
-0033  mov rcx,[rdi+8]
-0037  mov rdx,[rdi+38h]
-003b  test rdx,rdx
-003e  jle near 24Eh
-0044  nop word [rax+rax]
-004d  nop word [rax+rax]
-0056  nop word [rax+rax]
-005f  nop word [rax+rax]
-0068  nop word [rax+rax]
-0071  nop word [rax+rax]
-007a  nop word [rax+rax]
-0080  vmovups zmm8,[rcx]
-0086  vmovups zmm9,[rcx+40h]
-008d  vmovups zmm10,[rcx+80h]
-0094  vmovups zmm11,[rcx+0C0h]
-009b  vpbroadcastd zmm12,[rax]
+0030  mov rax,[rdi+8]
+0034  mov rcx,[rdi+20h]
+0038  mov rdx,[rdi]
+003b  lea rcx,[rcx+rcx*2]
+003f  mov rcx,[rdi+38h]
+0043  test rcx,rcx
+0046  jle near 24Eh
+004c  nop word [rax+rax]
+0055  nop word [rax+rax]
+005e  nop word [rax+rax]
+0067  nop word [rax+rax]
+0070  nop word [rax+rax]
+0079  nop dword [rax]
+0080  vmovups zmm8,[rax]
+0086  vmovups zmm9,[rax+40h]
+008d  vmovups zmm10,[rax+80h]
+0094  vmovups zmm11,[rax+0C0h]
+009b  vpbroadcastd zmm12,[rdx]
 00a1  vpslld zmm13,zmm8,18h
 00a8  vpsrad zmm13,zmm13,18h
 00af  vcvtdq2ps zmm13,zmm13
@@ -40,7 +41,7 @@
 00f6  vpsrad zmm13,zmm13,18h
 00fd  vcvtdq2ps zmm13,zmm13
 0103  vfmadd231ps zmm3,zmm12,zmm13
-0109  vpbroadcastd zmm12,[rax+4]
+0109  vpbroadcastd zmm12,[rdx+4]
 0110  vpslld zmm13,zmm8,10h
 0117  vpsrad zmm13,zmm13,18h
 011e  vcvtdq2ps zmm13,zmm13
@@ -57,7 +58,7 @@
 0165  vpsrad zmm13,zmm13,18h
 016c  vcvtdq2ps zmm13,zmm13
 0172  vfmadd231ps zmm7,zmm12,zmm13
-0178  vpbroadcastd zmm12,[rax+8]
+0178  vpbroadcastd zmm12,[rdx+8]
 017f  vpslld zmm13,zmm8,8
 0186  vpsrad zmm13,zmm13,18h
 018d  vcvtdq2ps zmm13,zmm13
@@ -74,7 +75,7 @@
 01d4  vpsrad zmm13,zmm13,18h
 01db  vcvtdq2ps zmm13,zmm13
 01e1  vfmadd231ps zmm3,zmm12,zmm13
-01e7  vpbroadcastd zmm12,[rax+0Ch]
+01e7  vpbroadcastd zmm12,[rdx+0Ch]
 01ee  vpsrad zmm8,zmm8,18h
 01f5  vcvtdq2ps zmm8,zmm8
 01fb  vfmadd231ps zmm4,zmm12,zmm8
@@ -87,9 +88,9 @@
 0227  vpsrad zmm8,zmm11,18h
 022e  vcvtdq2ps zmm8,zmm8
 0234  vfmadd231ps zmm7,zmm12,zmm8
-023a  add rax,10h
-023e  add rcx,100h
-0245  dec rdx
+023a  add rdx,10h
+023e  add rax,100h
+0245  dec rcx
 0248  jne near 80h
 024e  vaddps zmm0,zmm0,zmm4
 0254  vaddps zmm1,zmm1,zmm5

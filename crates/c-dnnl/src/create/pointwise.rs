@@ -9,14 +9,17 @@ use crate::primitive_desc::PrimitiveDesc;
 use crate::status::{Failure, Status, guard};
 use crate::values::value;
 use oxidnn_c_common::numbers::{BINARY, ELTWISE, REDUCTION, RESAMPLING, SOFTMAX};
-use oxidnn_spec::op::{Binary, Eltwise, EltwiseAlg, Prelu, Prop, Reduction, Resampling, Shuffle, Softmax};
+use oxidnn_spec::op::{Binary, BinaryAlg, Eltwise, EltwiseAlg, Prelu, Prop, Reduction, Resampling, Shuffle, Softmax};
 use oxidnn_spec::{DataType, Dims, Real, Tensor};
 
-/// Refuses functions that a type does not have: integers have three functions, rounding is for f32.
+/// Refuses functions that a type does not have: integers have three functions, and as oneDNN numbers them six of those whose gradients read
+/// the result; rounding is for f32.
 fn check_eltwise(alg: EltwiseAlg, dtype: DataType) -> Result<(), Failure> {
     let integer = matches!(dtype, DataType::S32 | DataType::S8 | DataType::U8);
     let fits = match alg {
         EltwiseAlg::Relu | EltwiseAlg::Linear | EltwiseAlg::Clip => true,
+        EltwiseAlg::ReluDst | EltwiseAlg::TanhDst | EltwiseAlg::EluDst => true,
+        EltwiseAlg::SqrtDst | EltwiseAlg::LogisticDst | EltwiseAlg::ExpDst => true,
         EltwiseAlg::Round => dtype == DataType::F32,
         _ => !integer,
     };
@@ -219,7 +222,7 @@ pub extern "C" fn dnnl_binary_primitive_desc_create(
     guard("dnnl_binary_primitive_desc_create", || Creation::forward(pd, engine, attr).make(binary(alg, [src0, src1, None.into()], dst)?))
 }
 
-/// `dnnl_binary_primitive_desc_create_v2`: with the condition of a select.
+/// `dnnl_binary_primitive_desc_create_v2`: with the condition of a select, which other functions ignore.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_binary_primitive_desc_create_v2(
     pd: New<'_, PrimitiveDesc>,
@@ -235,8 +238,10 @@ pub extern "C" fn dnnl_binary_primitive_desc_create_v2(
 }
 
 fn binary(alg: i32, [src0, src1, src2]: [In<'_, MemoryDesc>; 3], dst: In<'_, MemoryDesc>) -> Result<Binary, Failure> {
+    let alg = value(&BINARY, alg)?;
+    let src2 = if alg == BinaryAlg::Select { src2 } else { None.into() };
     Ok(Binary {
-        alg: value(&BINARY, alg)?,
+        alg,
         src0: source(src0, "src0_desc")?,
         src1: src1.tensor("src1_desc")?,
         src2: src2.optional_tensor("src2_desc")?,

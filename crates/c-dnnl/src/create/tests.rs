@@ -94,7 +94,9 @@ fn wrong_requests_have_the_statuses_that_clients_expect() {
 #[test]
 fn integers_have_three_functions_and_sources_a_layout() {
     let small = plain(&[2, 3], DataType::S8);
-    for (alg, expected) in [(32, None), (38, None), (46, None), (33, BAD), (36, BAD), (47, BAD), (50, BAD)] {
+    for (alg, expected) in
+        [(32, None), (38, None), (46, None), (256, None), (261, None), (33, BAD), (36, BAD), (47, BAD), (50, BAD), (262, BAD)]
+    {
         assert_eq!(eltwise(alg, &small, &small).err(), expected, "{alg}");
     }
     let (free, bound) = (any(&[2, 3], DataType::F32), f32s(&[2, 3]));

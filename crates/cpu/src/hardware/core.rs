@@ -12,6 +12,8 @@ pub struct Core {
     pub name: &'static str,
     /// Vector multiply-adds a cycle: with vectors of 16 and 32 bytes, and of 64.
     vectors: [f64; 2],
+    /// Vectors of 64 bytes of pairs of bf16 that are multiplied a cycle.
+    pairs: f64,
     /// Steps (4 bytes of a row times a column) that AMX multiplies a cycle; 0 without AMX.
     tiles: f64,
     /// Bytes a cycle from L2, from L3 and from memory.
@@ -20,32 +22,37 @@ pub struct Core {
 
 /// Processors by vendor, family and models, numbered as in their manuals, with facts from manuals and measurements.
 const TABLE: [(&str, u32, &[RangeInclusive<u32>], Core); 7] = [
-    ("AuthenticAMD", 26, &[0..=255], Core { name: "Zen 5", vectors: [2.0, 2.0], tiles: 0.0, bytes: [48.0, 16.0, 6.0] }),
+    ("AuthenticAMD", 26, &[0..=255], Core { name: "Zen 5", vectors: [2.0, 2.0], pairs: 2.0, tiles: 0.0, bytes: [48.0, 16.0, 6.0] }),
     (
         "AuthenticAMD",
         25,
         &[0x10..=0x1f, 0x60..=0x7f, 0xa0..=0xaf],
-        Core { name: "Zen 4", vectors: [2.0, 1.0], tiles: 0.0, bytes: [28.0, 14.0, 5.0] },
+        Core { name: "Zen 4", vectors: [2.0, 1.0], pairs: 1.0, tiles: 0.0, bytes: [28.0, 14.0, 5.0] },
     ),
-    ("AuthenticAMD", 25, &[0..=0x0f, 0x20..=0x5f], Core { name: "Zen 3", vectors: [2.0, 1.0], tiles: 0.0, bytes: [28.0, 14.0, 5.0] }),
-    ("AuthenticAMD", 23, &[0x30..=0xff], Core { name: "Zen 2", vectors: [2.0, 1.0], tiles: 0.0, bytes: [28.0, 12.0, 4.0] }),
+    (
+        "AuthenticAMD",
+        25,
+        &[0..=0x0f, 0x20..=0x5f],
+        Core { name: "Zen 3", vectors: [2.0, 1.0], pairs: 1.0, tiles: 0.0, bytes: [28.0, 14.0, 5.0] },
+    ),
+    ("AuthenticAMD", 23, &[0x30..=0xff], Core { name: "Zen 2", vectors: [2.0, 1.0], pairs: 1.0, tiles: 0.0, bytes: [28.0, 12.0, 4.0] }),
     (
         "GenuineIntel",
         6,
         &[143..=143, 173..=174, 207..=207],
-        Core { name: "Golden Cove server", vectors: [2.0, 2.0], tiles: 256.0, bytes: [48.0, 8.0, 4.0] },
+        Core { name: "Golden Cove server", vectors: [2.0, 2.0], pairs: 0.5, tiles: 256.0, bytes: [48.0, 8.0, 4.0] },
     ),
     (
         "GenuineIntel",
         6,
         &[106..=106, 108..=108],
-        Core { name: "Sunny Cove server", vectors: [2.0, 2.0], tiles: 0.0, bytes: [44.0, 8.0, 4.0] },
+        Core { name: "Sunny Cove server", vectors: [2.0, 2.0], pairs: 0.5, tiles: 0.0, bytes: [44.0, 8.0, 4.0] },
     ),
-    ("GenuineIntel", 6, &[85..=85], Core { name: "Skylake server", vectors: [2.0, 2.0], tiles: 0.0, bytes: [40.0, 6.0, 4.0] }),
+    ("GenuineIntel", 6, &[85..=85], Core { name: "Skylake server", vectors: [2.0, 2.0], pairs: 0.5, tiles: 0.0, bytes: [40.0, 6.0, 4.0] }),
 ];
 
 /// The facts that are assumed of other processors: those of the slowest.
-const OTHER: Core = Core { name: "unknown", vectors: [2.0, 1.0], tiles: 256.0, bytes: [28.0, 6.0, 4.0] };
+const OTHER: Core = Core { name: "unknown", vectors: [2.0, 1.0], pairs: 0.5, tiles: 256.0, bytes: [28.0, 6.0, 4.0] };
 
 /// Cycles of emulated AMX for the work of vectors in one.
 const EMULATED: f64 = 8.0;
@@ -91,7 +98,8 @@ impl Core {
 
     /// Multiply-adds a cycle on vectors of `lanes` 32-bit lanes, with `depth` elements in each.
     pub fn rate(&self, lanes: usize, depth: usize) -> f64 {
-        self.vectors[usize::from(lanes > 8)] * (lanes * depth) as f64
+        let vectors = if lanes > 8 && depth == 2 { self.pairs } else { self.vectors[usize::from(lanes > 8)] };
+        vectors * (lanes * depth) as f64
     }
 
     /// Multiply-adds a cycle on AMX, with `depth` elements in 4 bytes; without AMX, of the vectors that emulate it.

@@ -113,6 +113,11 @@ impl<'a> Part<'a> {
         self.buf
     }
 
+    /// The same, as [`Part::refill`] returns it.
+    pub fn lend(&self) -> Buf<'a> {
+        self.buf
+    }
+
     /// The first `len` elements, a multiple of 16, and the others.
     ///
     /// # Panics

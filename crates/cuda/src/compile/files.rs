@@ -12,6 +12,7 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("random.cuh", include_str!("../../kernels/random.cuh")),
     ("vector.cuh", include_str!("../../kernels/vector.cuh")),
     ("fetch.cuh", include_str!("../../kernels/fetch.cuh")),
+    ("cluster.cuh", include_str!("../../kernels/cluster.cuh")),
     ("pool.cuh", include_str!("../../kernels/pool.cuh")),
     ("resample.cuh", include_str!("../../kernels/resample.cuh")),
     ("lrn.cuh", include_str!("../../kernels/lrn.cuh")),

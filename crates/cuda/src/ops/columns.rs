@@ -191,7 +191,10 @@ impl Shape {
         let row = threads * chunks(threads) * self.vector * all[..2].iter().map(|m| m.dtype.bits() as i64 / 8).sum::<i64>();
         let room = i64::from(target.facts.shared_memory);
         let stages = if 2 * row > room { return Ok(None) } else { (room.min(RING) / (row * together)).clamp(2, STAGES) };
-        let at = book(program, &Shape { parts, ..*self }, 2, Real::Single)?;
+        // As many clusters as SMs, so that all are resident, which add their sums in the memory of the ring.
+        let is_whole = (2..=8).contains(&together) && parts % together == 0 && stages * row >= 8 * self.columns;
+        let cluster = if target.facts.sm >= 90 && is_whole { together } else { 1 };
+        let at = book(program, &Shape { parts: parts / cluster, ..*self }, 2, Real::Single)?;
         for (name, value) in [
             ("VECTOR", self.vector),
             ("THREADS", threads),
@@ -200,6 +203,7 @@ impl Shape {
             ("BLOCKS", together),
             ("BULK", i64::from(bulk)),
             ("ADRIFT", i64::from(self.adrift)),
+            ("CLUSTER", cluster),
         ] {
             emit.option(name, value);
         }
@@ -211,11 +215,11 @@ impl Shape {
             m.declare(&mut emit);
         }
         let mut launch = emit.launch_blocks("rows_gradient", [parts as u32, 1, 1]);
-        launch.block = threads as u32;
+        (launch.block, launch.cluster) = (threads as u32, cluster as u32);
         launch.shared = (stages * row) as u32;
         launch.aligned = all.iter().map(|m| MapPlace::Arg(m.arg, 0)).collect();
         program.launches.push(launch);
-        Ok(Some((at, Layout::plain([parts, self.columns].into()).map_err(|_| Skip::Shape("sizes that overflow"))?)))
+        Ok(Some((at, Layout::plain([parts / cluster, self.columns].into()).map_err(|_| Skip::Shape("sizes that overflow"))?)))
     }
 
     /// The results of all parts: a tensor (sums, parts, columns).

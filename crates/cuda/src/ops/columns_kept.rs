@@ -17,6 +17,9 @@ const MOST_STAGES: i64 = 48;
 const AHEAD: i64 = 8;
 /// Percentage of L2 that the second pass finds again.
 const FOUND: i64 = 40;
+/// 32-bit registers of a thread for rows that stay there between the passes, and such rows, at most.
+const WORDS_OF_KEPT: i64 = 48;
+const MOST_KEPT: i64 = 12;
 
 /// A bit mask with a bit per element, in memory order of the dense matrix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,8 +68,13 @@ pub(crate) struct Whole {
     /// Groups of columns (`gridDim.x`).
     across: i64,
     stages: i64,
+    /// Rows of a thread in registers, and the others, which pass through the ring.
+    kept: i64,
+    ringed: i64,
     /// Bytes of a ring slot: one vector of each input for all threads of a CTA.
     slot: i64,
+    /// Half of an SM's shared memory, more than which a CTA takes.
+    half: i64,
     /// Rows of a thread that neither the ring nor L2 keeps for the second pass.
     once: i64,
     /// The result does not fit L2: streaming stores.
@@ -95,8 +103,8 @@ fn fixed(threads: i64, [lanes, vector]: [i64; 2], group: i64, numbers: i64) -> i
     let row = |across: i64| if across < 32 && 32 % across == 0 { 32 } else { across };
     let span = lanes * vector / group.max(1);
     let pieces = if span % 4 == 0 { span / 4 } else { span };
-    let room = (threads / row(lanes)).max(2 * (threads / row(pieces)));
-    4 * lanes * vector * (room + numbers) + 1024
+    let room = (threads / row(lanes) * lanes * vector).max(2 * (threads / row(pieces)) * span);
+    4 * (room + numbers * lanes * vector) + 1024
 }
 
 impl Whole {
@@ -128,15 +136,27 @@ impl Whole {
         let stages = ((i64::from(facts.shared_memory) - fixed(threads, width, group, numbers)) / slot).min(MOST_STAGES);
         let turns = ceil(rows, down * parts);
         let found = i64::from(facts.l2) / 100 * FOUND / (parts * images * across * slot);
+        let words = (base.vector * row + bits.fetched()) / 4;
+        // Rows that are in L2 are read from there as quickly.
+        let kept = if turns > stages + found { (WORDS_OF_KEPT / words.max(1)).min(MOST_KEPT) } else { 0 };
+        let ringed = if kept > 0 { (turns - kept).max(stages) } else { turns };
         let shape = Shape { rows, lanes, down, parts, apart: down, span: rows, step: down * parts, ..base };
         let beyond = bytes / row * dst.iter().map(size).sum::<i64>() > i64::from(facts.l2) / 2;
-        let once = (turns - stages - found).max(0);
-        (stages >= 4).then_some(Whole { shape, sizes, threads, across, stages, slot, once, beyond, bits })
-    }
-
-    /// Counters that the kernel needs.
-    pub(crate) fn counters(&self) -> i64 {
-        self.across * self.sizes.images
+        let once = (ringed - stages - found).max(0);
+        (stages >= 4).then_some(Whole {
+            shape,
+            sizes,
+            threads,
+            across,
+            stages,
+            kept,
+            ringed,
+            slot,
+            half: i64::from(facts.shared_memory) / 2,
+            once,
+            beyond,
+            bits,
+        })
     }
 
     /// The configuration of the partial sums.
@@ -144,8 +164,8 @@ impl Whole {
         Shape { parts: self.shape.parts * self.sizes.images, ..self.shape }
     }
 
-    /// The launch, with scratch for partial sums at `partial`, and for zeroed counters at `counters`.
-    pub(crate) fn launch(&self, mut emit: Emitter, body: &Body<'_>, [partial, counters]: [usize; 2]) -> Launch {
+    /// The launch, with scratch for partial sums at `partial`.
+    pub(crate) fn launch(&self, mut emit: Emitter, body: &Body<'_>, partial: usize) -> Launch {
         let Body { read, dst, layout, terms, moments, numbers, settle, value } = *body;
         let Shape { rows, columns, vector, lanes, parts, step, .. } = self.shape;
         for (name, value) in [
@@ -154,6 +174,7 @@ impl Whole {
             ("THREADS", self.threads),
             ("STAGES", self.stages),
             ("AHEAD", AHEAD.min(self.stages)),
+            ("KEPT", self.kept),
             ("SLOT", self.slot),
             ("NUMBERS", numbers.len() as i64),
             ("GROUP", self.sizes.group),
@@ -165,13 +186,13 @@ impl Whole {
         }
         self.shape.count(&mut emit);
         emit.word("real* partial", Word::Scratch(partial));
-        emit.word("u32* counters", Word::Scratch(counters));
         let Sizes { images, group, .. } = self.sizes;
         for (name, value) in [
             ("rows", rows),
             ("columns", columns),
             ("parts", parts),
             ("row_step", step),
+            ("ringed", self.ringed),
             ("once", self.once),
             ("part_rows", parts * images),
             ("stats", columns / group.max(1)),
@@ -181,18 +202,20 @@ impl Whole {
         emit.define("RANK", layout.ndims());
         let order: Vec<usize> = memory_order(layout).into_iter().filter(|&d| d != 1).collect();
         emit.traversal("position", &layout.dims, &order);
-        let (mut vectors, mut fetches, mut loads, mut room) = (String::new(), String::new(), String::new(), 0);
+        let mut all = Walk::default();
         for m in read {
             m.declare(&mut emit);
             let (name, piece) = (m.name, vector * m.dtype.bits() as i64 / 8);
-            let place = |thread: &str| format!("{room} + {thread} * {piece}");
-            let own = place("threadIdx.x");
-            vectors += &format!("    Vector<{name}_number, VECTOR> {name};\n");
-            fetches += &format!(
-                "        ::fetch<{piece}>(to + {own}, (const {name}_number::word*)a.{name}_rows + a.{name}_offset + r * a.{name}_step + c, policy);\n"
-            );
-            loads += &format!("        {name}.load(from + {}, 0);\n", place("thread"));
-            room += self.threads * piece;
+            all.add(&Part {
+                name,
+                word: &format!("const {name}_number::word"),
+                member: &format!("Vector<{name}_number, VECTOR> {name}"),
+                bytes: piece * self.threads,
+                first: &format!("(const {name}_number::word*)a.{name}_rows + a.{name}_offset + r * a.{name}_step + c"),
+                apart: &format!("step * a.{name}_step"),
+                load: &format!("{name}.load(from, 0)"),
+                take: &format!("{name}.load_once(walk.{name}, 0)"),
+            });
         }
         dst.declare(&mut emit);
         let members: String = numbers.iter().map(|m| format!("    real {m}[VECTOR];\n")).collect();
@@ -205,27 +228,87 @@ impl Whole {
             Bits::None => {}
             Bits::Written(_) => emit.code(KEEP_BITS),
             Bits::Read(_) => {
-                vectors += "    u32 bits;\n";
-                fetches += &format!(
-                    "        ::fetch<4>(to + {room} + threadIdx.x * 4, (const u32*)a.bits + ((r * a.columns + c) >> 5), policy);\n"
-                );
-                loads += &format!("        bits = *(const u32*)(from + {room} + thread * 4) >> (thread % LANES * VECTOR & 31);\n");
+                let own = |word: &str, thread: &str| format!("bits = {word} >> ({thread} % LANES * VECTOR & 31)");
+                all.add(&Part {
+                    name: "bits",
+                    word: "const u32",
+                    member: "u32 bits",
+                    bytes: 4 * self.threads,
+                    first: "(const u32*)a.bits + ((r * a.columns + c) >> 5)",
+                    apart: "(step * a.columns) >> 5",
+                    load: &own("*(const u32*)from", "thread"),
+                    take: &own("*walk.bits", "threadIdx.x"),
+                });
             }
         }
         let make = made(&dst, value, if self.beyond { "store_once" } else { "store" }, matches!(self.bits, Bits::Written(_)));
+        emit.code(&all.code());
         emit.code(&format!(
-            "struct Loaded {{\n{vectors}    static DEVICE void fetch(const Args& a, i64 r, i64 c, u8* to, u64 policy) {{\n{fetches}    }}\n    \
-             DEVICE void load(const u8* from, int thread) {{\n{loads}    }}\n}};\nstruct Terms {{\n{terms}}};\n\
-             DEVICE void settle(const Args& a, int image, i64 c, const real (&s)[2], bool is_first, real* to) {{\n    \
+            "struct Terms {{\n{terms}}};\nDEVICE void settle(const Args& a, int image, i64 c, const real (&s)[2], bool is_first, real* to) {{\n    \
              const index p[] = {{(index)image, (index)c}};\n{settle}}}\nstruct Columns {{\n{members}    DEVICE void begin(const real* from) {{\n#pragma unroll\n        \
              for (int i = 0; i < VECTOR; ++i) {{\n{taken}        }}\n    }}\n{make}}};\n"
         ));
         let mut launch = emit.launch_blocks("columns_kept", [self.across as u32, (parts * self.sizes.images) as u32, 1]);
         launch.block = self.threads as u32;
-        launch.shared = (self.stages * self.slot) as u32;
+        launch.shared = (self.stages * self.slot).max(self.half) as u32;
         launch.resident = true;
         launch.aligned = read.iter().chain([&dst]).map(|m| m.arg).chain(self.bits.arg()).map(|arg| MapPlace::Arg(arg, 0)).collect();
         launch
+    }
+}
+
+/// What a row has of one tensor.
+struct Part<'a> {
+    name: &'a str,
+    /// The type of elements in global memory, the member of `Loaded`, and its bytes in a slot.
+    word: &'a str,
+    member: &'a str,
+    bytes: i64,
+    /// The address in row r, and the elements between the rows of a thread.
+    first: &'a str,
+    apart: &'a str,
+    /// Statements that set the member from a slot (`from`), and from global memory (`walk`).
+    load: &'a str,
+    take: &'a str,
+}
+
+/// `struct Walk` and `struct Loaded` in the making: the vectors of a row, in global memory and in a slot of the ring.
+#[derive(Default)]
+struct Walk {
+    pointers: String,
+    begin: String,
+    moves: [String; 2],
+    vectors: String,
+    fetches: String,
+    loads: String,
+    takes: String,
+    room: i64,
+}
+
+impl Walk {
+    fn add(&mut self, part: &Part<'_>) {
+        let &Part { name, word, member, bytes, first, apart, load, take } = part;
+        let room = self.room;
+        self.pointers += &format!("    {word}* {name};\n    i64 {name}_apart;\n");
+        self.begin += &format!("        {name} = {first};\n        {name}_apart = {apart};\n");
+        for (text, sign) in self.moves.iter_mut().zip(["+=", "-="]) {
+            *text += &format!("        {name} {sign} {name}_apart;\n");
+        }
+        let place = |thread: &str| format!("{room} + {thread} * ({bytes} / THREADS)");
+        self.vectors += &format!("    {member};\n");
+        self.fetches += &format!("        ::fetch<{bytes} / THREADS>(to + {}, walk.{name}, policy);\n", place("threadIdx.x"));
+        self.loads += &format!("        {{\n            const u8* from = slot + {};\n            {load};\n        }}\n", place("thread"));
+        self.takes += &format!("        {take};\n");
+        self.room += bytes;
+    }
+
+    fn code(&self) -> String {
+        let Walk { pointers, begin, moves: [next, back], vectors, fetches, loads, takes, .. } = self;
+        format!(
+            "struct Walk {{\n{pointers}    DEVICE void begin(const Args& a, i64 r, i64 c, i64 step) {{\n{begin}    }}\n    DEVICE void next() {{\n{next}    }}\n    \
+             DEVICE void back() {{\n{back}    }}\n}};\nstruct Loaded {{\n{vectors}    static DEVICE void fetch(const Walk& walk, u8* to, u64 policy) {{\n{fetches}    }}\n    \
+             DEVICE void load(const u8* slot, int thread) {{\n{loads}    }}\n    DEVICE void take(const Walk& walk) {{\n{takes}    }}\n}};\n"
+        )
     }
 }
 

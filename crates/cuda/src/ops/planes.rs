@@ -5,8 +5,8 @@ use crate::emit::{Emitter, type_name};
 use crate::program::Launch;
 use oxidnn_spec::{Layout, Tensor};
 
-/// Bytes of input rows that a CTA stages: for a band of a plane, for a group of planes, and at most.
-const BAND: i64 = 16 * 1024;
+/// Bytes of input rows that a CTA stages: usually for a band of a plane, for a group of planes, and at most.
+pub(crate) const BAND: i64 = 16 * 1024;
 const GROUP: i64 = 8 * 1024;
 const MOST: i64 = 48 * 1024 - 64;
 
@@ -20,6 +20,8 @@ pub(crate) struct Planes {
     /// `n` result rows need at most `(n - 1) * ratio.0 / ratio.1 + more` input rows.
     pub(crate) ratio: (i64, i64),
     pub(crate) more: i64,
+    /// Bytes of the input rows of a band.
+    pub(crate) band: i64,
     /// Statements that replace those of tiles and compute this many results along a row, written by `finish_run`.
     pub(crate) runs: Option<(i64, String)>,
     /// Values that depend on the column or the row only, computed once per CTA.
@@ -71,8 +73,11 @@ impl Planes {
         }
         let (rows, pairs, plane) = (dst.dims[2], dims[0].checked_mul(dims[1])?, dims[2].checked_mul(dims[3])?);
         let whole = plane.saturating_mul(t.dtype.bits() as i64 / 8);
-        let fits = |band: &i64| self.bytes(*band) <= BAND;
-        let band = if whole <= BAND { rows } else { (1..=rows / tile.tall).rev().map(|n| n * tile.tall).find(fits).unwrap_or(tile.tall) };
+        let fits = |band: &i64| self.bytes(*band) <= self.band;
+        let band =
+            if whole <= self.band { rows } else { (1..=rows / tile.tall).rev().map(|n| n * tile.tall).find(fits).unwrap_or(tile.tall) };
+        // Bands of like sizes.
+        let band = ceil(ceil(rows, ceil(rows, band)), tile.tall) * tile.tall;
         let behind = (dims[1] == 1 || b.strides[1] == plane) && (dims[0] == 1 || b.strides[0] == dims[1] * plane);
         let group = if band >= rows && behind { (GROUP / whole).clamp(1, pairs) } else { 1 };
         // A group consists of whole planes.

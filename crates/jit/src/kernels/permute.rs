@@ -63,9 +63,9 @@ pub enum Order {
     /// vector that is read. As many count as a vector has.
     Bits([u8; BITS]),
     /// Interleaves so many vectors: element `i` of each, side by side, then element `i + 1`.
-    Joined(u8),
-    /// Deinterleaves into so many vectors: the inverse of [`Order::Joined`].
-    Parted(u8),
+    Interleaved(u8),
+    /// Deinterleaves into so many vectors: the inverse of [`Order::Interleaved`].
+    Deinterleaved(u8),
     /// The identity: a copy, with conversion, arithmetic and masks.
     Kept,
 }
@@ -206,8 +206,8 @@ impl Key for Permute {
         let factors: String = self.factors.iter().map(|f| ["", ".same", ".lane"][*f as usize]).collect();
         let order: String = match self.order {
             Order::Bits(lanes) => lanes[..bits(isa)].iter().map(u8::to_string).collect(),
-            Order::Joined(n) => format!("joined{n}"),
-            Order::Parted(n) => format!("parted{n}"),
+            Order::Interleaved(n) => format!("interleaved{n}"),
+            Order::Deinterleaved(n) => format!("deinterleaved{n}"),
             Order::Kept => "kept".into(),
         };
         let [reads, writes] = self.vectors;
@@ -233,7 +233,7 @@ impl Key for Permute {
         let args = f.arguments();
         let shuffles = match self.order {
             Order::Bits(lanes) => Some(Shuffles::new(f, &lanes[..bits(f.isa())])),
-            Order::Joined(_) | Order::Parted(_) | Order::Kept => None,
+            Order::Interleaved(_) | Order::Deinterleaved(_) | Order::Kept => None,
         };
         let factors = std::array::from_fn(|i| {
             let (how, width) = (self.factors[i], f.isa().width());
@@ -328,9 +328,9 @@ impl Permute {
     /// lanes, and those of a vector that is read go to different ones: so one permutation for each is enough.
     fn look_up(&self, f: &mut Function, vectors: &[Val]) -> Vec<Option<Val>> {
         let (lanes, n) = (f.isa().width().lanes(), vectors.len());
-        let (parted, odd) = (matches!(self.order, Order::Parted(_)), n % 2 == 1);
+        let (deinterleaves, odd) = (matches!(self.order, Order::Deinterleaved(_)), n % 2 == 1);
         // For lane `lane` of vector `i`: its source vector, and the lane there.
-        let from = |i: usize, lane: usize| match parted {
+        let from = |i: usize, lane: usize| match deinterleaves {
             true => ((lane * n + i) / lanes, (lane * n + i) % lanes),
             false => ((i * lanes + lane) % n, (i * lanes + lane) / n),
         };
@@ -342,7 +342,7 @@ impl Permute {
         };
         // Element `e` of vector `v` goes to lane `(e n + v) % lanes`.
         let element = |v: usize, lane: usize| (0..lanes).find(|e| (e * n + v) % lanes == lane).unwrap_or_default();
-        let moved: Vec<Val> = match odd && !parted {
+        let moved: Vec<Val> = match odd && !deinterleaves {
             true => vectors.iter().enumerate().map(|(v, x)| found(f, &|lane| element(v, lane), *x)).collect(),
             false => vectors.to_vec(),
         };
@@ -350,7 +350,7 @@ impl Permute {
             let mut made: Option<Val> = None;
             for (v, x) in moved.iter().enumerate() {
                 let of = (0..lanes).filter(|lane| from(i, *lane).0 == v);
-                let bits: u16 = of.map(|lane| 1 << if odd && parted { from(i, lane).1 } else { lane }).sum();
+                let bits: u16 = of.map(|lane| 1 << if odd && deinterleaves { from(i, lane).1 } else { lane }).sum();
                 if bits == 0 {
                     continue;
                 }
@@ -364,7 +364,7 @@ impl Permute {
                     }
                 });
             }
-            made.map(|x| if odd && parted { found(f, &|lane| from(i, lane).1, x) } else { x })
+            made.map(|x| if odd && deinterleaves { found(f, &|lane| from(i, lane).1, x) } else { x })
         };
         (0..n).map(made).collect()
     }

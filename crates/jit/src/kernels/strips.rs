@@ -203,6 +203,8 @@ impl Strip<'_> {
 /// Columns that addressing modes reach from one base register: an index is scaled by 1, 2 or 4, and a register with the triple stride reaches
 /// the fourth.
 const COLUMNS_PER_BASE: i32 = 5;
+/// Bytes of a cache line.
+const CACHE_LINE_BYTES: usize = 64;
 
 /// The source columns that the results of a strip use; for the fields see [`Window`].
 #[derive(Clone, Copy, Debug)]
@@ -350,6 +352,9 @@ impl Window {
         (normal, finish): (bool, &mut Finish<'_>),
     ) {
         let (args, column, streaming) = (at.args, offset_of!(Args, result.column), self.streaming);
+        if streaming && f.isa().width().bytes() < CACHE_LINE_BYTES {
+            return stream_lines(f, at, &vectors.collect::<Vec<_>>());
+        }
         let (mut channel, mut result) = (at.channel, at.result);
         for (vector, values) in vectors.enumerate() {
             if vector > 0 {
@@ -359,6 +364,22 @@ impl Window {
             }
             finish(f, &Strip { args, column, channel, result, values, mask: at.mask(self, vector), normal, streaming });
         }
+    }
+}
+
+/// Stores results non-temporally, one after the other with all its vectors: lines that are written in halves, with as many other lines in
+/// between as a strip has results, would leave the write-combining buffers half full.
+fn stream_lines(f: &mut Function, at: &At, vectors: &[&Vec<Val>]) {
+    let (column, result) = (f.argument(at.args, offset_of!(Args, result.column)), f.copy(at.result));
+    for i in 0..vectors.first().map_or(0, |values| values.len()) {
+        let to = f.copy(result);
+        for (vector, values) in vectors.iter().enumerate() {
+            if vector > 0 {
+                f.advance(to, at.args, offset_of!(Args, result.vector));
+            }
+            f.store_streaming(to.at(0), values[i]);
+        }
+        f.add(result, column);
     }
 }
 

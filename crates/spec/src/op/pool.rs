@@ -1,7 +1,7 @@
 //! Pooling.
 
 use super::{Prop, Window, operands};
-use crate::check::types::{DATA, F8, F64, FP, Pass, TypeTable, X8, row, same};
+use crate::check::types::{DATA, F8, F64, FP, Pass, TypeTable, row, same};
 use crate::check::{self, Checked, ensure};
 use crate::{Arg, DataType, Dims, RUNTIME, Tensor};
 
@@ -86,8 +86,8 @@ impl Pool {
 pub(super) const TYPES: TypeTable = TypeTable {
     columns: &["src", "dst"],
     rows: &[
-        same(Pass::Forward, &[DATA.or(F8), DATA.or(F8)]),
-        row(Pass::Inference, &[FP.or(X8), FP.or(X8)]),
+        same(Pass::Forward, &[F8, F8]),
+        row(Pass::Forward, &[DATA, DATA]),
         same(Pass::Backward, &[FP, FP]),
         same(Pass::Every, &[F64, F64]),
     ],

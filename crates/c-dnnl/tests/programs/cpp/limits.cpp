@@ -213,6 +213,28 @@ void gradients_lie_as_the_forward_pass_did() {
     CHECK(pd.diff_weights_desc() == src);
 }
 
+void pooling_converts_in_every_forward_pass() {
+    const dims wide = {1, 8, 4, 4}, narrow = {1, 8, 2, 2}, two = {2, 2}, none = {0, 0};
+    const std::vector<dt> types = {dt::f32, dt::s32, dt::s8, dt::u8};
+    for (auto prop : {prop_kind::forward_training, inference})
+        for (auto alg : {algorithm::pooling_max, algorithm::pooling_avg_include_padding})
+            for (auto from : types)
+                for (auto to : types) {
+                    pooling_forward::primitive_desc pd(
+                            the_engine(), prop, alg, plain(wide, from), plain(narrow, to), two, two, none, none, none);
+                    arguments args = {{DNNL_ARG_SRC, put(plain(wide, from), values(128, 3))}};
+                    if (pd.workspace_desc().get_size() > 0) args[DNNL_ARG_WORKSPACE] = memory(pd.workspace_desc(), the_engine());
+                    NEAR_ALL(run_for(pooling_forward(pd), args, DNNL_ARG_DST, pd.dst_desc()), values(32, 3), 0, "pooling that converts");
+                }
+}
+
+void arguments_without_a_meaning_are_ignored() {
+    const md data = plain({2, 3}), bytes({2, 3}, dt::s8, tag::ab);
+    THROWS(dnnl_success, binary::primitive_desc(the_engine(), algorithm::binary_add, data, data, bytes, data));
+    THROWS(dnnl_success,
+            eltwise_forward::primitive_desc(the_engine(), inference, algorithm::eltwise_relu_use_dst_for_bwd, bytes, bytes, 0.f, 0.f));
+}
+
 void masks_of_reorders_may_name_all_dimensions() {
     primitive_attr attr;
     attr.set_scales(DNNL_ARG_SRC, (1 << DNNL_MAX_NDIMS) - 1, {8, 1}, dt::f32);
@@ -241,6 +263,8 @@ void area_limits() {
     a_depthwise_post_op_may_have_a_bias_of_bytes();
     few_cells_take_bytes();
     gradients_lie_as_the_forward_pass_did();
+    pooling_converts_in_every_forward_pass();
+    arguments_without_a_meaning_are_ignored();
     masks_of_reorders_may_name_all_dimensions();
     conditions_are_repeated_as_operands_are();
     scales_of_sources_are_one_or_one_a_row_of_bytes();

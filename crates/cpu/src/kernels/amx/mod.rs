@@ -5,8 +5,7 @@
 //! two lines or partly padding, are gathered for each tap, and so are rows that do not end with a whole step. Gathering takes two
 //! instructions for 64 bytes, which are then multiplied by all panels of the group. Tiles at one stride are one call, of one line or of
 //! several. Sums leave through memory that stays in L1, and are finished while the next ones are multiplied (`finish`). Rows on padding are
-//! multiplied as zeros. If the results overwrite none of their operands, a task whose sums came out as non-finite is computed once more
-//! without padding.
+//! multiplied as zeros, which is right if weights are finite (`padding`).
 //!
 //! K that is not a multiple of 16 steps is cut into equal blocks of fewer steps, if that takes few more blocks, or gets a second round with
 //! tiles of another shape.
@@ -16,13 +15,14 @@ mod block;
 mod cost;
 mod finish;
 mod lines;
+mod padding;
 
 use super::nest::{self, Block as Sums, Nest, Operands, Packed, Part, Right, Rows, Shape};
 use super::scratch::{for_workers, lend};
 use super::tile::wide::Wide;
 use super::tile::{Call as TailCall, Panels, Prefetch, Product, Start};
 use crate::CpuTarget;
-use crate::decision::{How, padding};
+use crate::decision::How;
 use crate::hardware::{Core, KBlock};
 pub use accumulate::{Accumulate, Addend};
 pub use block::Held;
@@ -30,12 +30,11 @@ use block::{Block, Call, Gatherer, Registers};
 pub use cost::{is_faster, is_shallow, repays_copy};
 use finish::{Finish, Finisher, LISTED, Pipeline, Results};
 pub use lines::{Half, Lines, Run};
-use oxidnn_expr::number;
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::{Reuse, TileProduct};
 use oxidnn_jit::kernels::tiles::{self, LINES, ROWS, TAP_WORDS, Tiles};
 use oxidnn_runtime::{Buf, Skip};
-use oxidnn_spec::{DataType, Error};
+use oxidnn_spec::Error;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -218,6 +217,9 @@ pub struct Drive {
     streams: bool,
     /// Whether rows in padding are multiplied with it, and once more without if sums came out as non-finite.
     watches: bool,
+    /// Whether panels are inspected, because results cannot be computed once more: if all weights are finite, padding is harmless. Reading
+    /// a panel from L2 takes as long as multiplying a tile of rows by it.
+    inspects: bool,
 }
 
 /// K blocks of tile size with the same number of steps.
@@ -356,9 +358,12 @@ impl Drive {
         let results =
             rows.saturating_mul(shape.units).saturating_mul(shape.columns) * shape.tail.as_ref().map_or(0, |tail| tail.dst_size());
         let asks = results > budget.far && steps <= MAX_STORE_BOUND_STEPS;
-        let spoilt = shape.padded || windows && lines.contains(&0) || shape.parts.iter().any(|p| p.partial > 0);
-        let watches = spoilt && !packs && !shape.product.is_whole() && shape.tail.as_ref().is_some_and(|tail| tail.is_repeatable());
-        Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks, near, far, streams, watches }
+        let reads_padding = shape.padded || windows && lines.contains(&0);
+        let partial = shape.parts.iter().any(|p| p.partial > 0);
+        let tail = shape.tail.as_ref().filter(|_| !packs && !shape.product.is_whole());
+        let watches = (reads_padding || partial) && tail.is_some_and(|tail| tail.is_repeatable());
+        let inspects = reads_padding && !partial && !watches && tail.is_some() && all > 1;
+        Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks, near, far, streams, watches, inspects }
     }
 
     /// Whether tasks pack their panels; otherwise panels are in place, or were packed before.
@@ -494,8 +499,21 @@ impl Drive {
             (format!("sums of mc = {} tiles by nc panels", self.block), self.block * ROWS * self.group * width * 4),
         ];
         let registers = (format!("sums of {ROWS} rows by {} columns, in registers of tiles", 2 * LINES), ROWS * 2 * LINES * 4);
-        let (rate, padding) = (Core::host().tile_rate(shape.product.depth()), padding(shape.columns, LINES));
-        How { registers, blocks, rate, padding, cores: self.tasks(), ..How::default() }
+        How { registers, blocks, rate: self.rate(), padding: 1.0, cores: self.tasks(), ..How::default() }
+    }
+
+    /// The predicted multiply-adds a cycle, those of padding not counted.
+    fn rate(&self) -> f64 {
+        let (shape, number) = (&self.shape, |n: usize| n as f64);
+        let vectors = shape.columns.div_ceil(LINES);
+        let in_part = |(part, rounds): (&Part, &Vec<Round>)| part.taps * rounds.iter().map(|round| round.blocks).sum::<usize>();
+        let blocks: usize = shape.parts.iter().zip(&self.rounds).map(in_part).sum();
+        let steps: usize = shape.parts.iter().map(|p| p.taps * p.all_steps()).sum();
+        let (rows, pieces) = (number(shape.rows.iter().sum()), number(self.stretches.iter().map(|s| s.all).sum()));
+        let stored = rows * number(vectors) * cost::result_cycles(shape.tail.as_ref().map_or(0, |tail| tail.steps()));
+        let cycles = pieces * number(blocks) * number(vectors.div_ceil(2)) * cost::BLOCK_CYCLES + stored;
+        let multiply_adds = rows * number(shape.columns) * number(steps * shape.product.depth());
+        (multiply_adds / cycles.max(1.0)).max(1.0).min(Core::host().tile_rate(shape.product.depth()))
     }
 
     /// Numbers of blocks of rows, and of groups of panels.
@@ -519,25 +537,6 @@ impl Ready {
         let tiles = block * drive.block..drive.all.min((block + 1) * drive.block);
         let b_at = (on.b_unit)(unit);
         Task { drive, kernels: self, on, unit, b_at, tiles, panels }.run(share);
-    }
-}
-
-/// Adds the products of a row of bf16 and the columns of a panel, over some steps of a K block; both begin at byte offsets.
-fn add_pairs([(a, row), (b, panel)]: [(Buf, usize); 2], (part, steps): (&Part, Range<usize>), sums: &mut [f32]) {
-    let value = |half: u16| number::decode(DataType::Bf16, u64::from(half)) as f32;
-    let width = sums.len();
-    for step in steps {
-        let mut pair = [0_u8; 4];
-        let bytes = if step < part.first + part.steps { 4 } else { 2 * usize::from(part.partial) };
-        a.read(row + step * 4, &mut pair[..bytes]);
-        let factors = [[pair[0], pair[1]], [pair[2], pair[3]]].map(|half| value(u16::from_ne_bytes(half)));
-        for (column, sum) in sums.iter_mut().enumerate() {
-            let mut pair = [0_u8; 4];
-            b.read(panel + (step * width + column) * 4, &mut pair);
-            for (i, half) in [[pair[0], pair[1]], [pair[2], pair[3]]].into_iter().enumerate().take(bytes / 2) {
-                *sum += factors[i] * value(u16::from_ne_bytes(half));
-            }
-        }
     }
 }
 
@@ -606,13 +605,14 @@ impl<W: Lines> Task<'_, '_, W> {
 
     fn run(&self, share: &mut [f32]) {
         let watches = self.drive.watches && !self.on.a.overlaps(&self.on.c);
-        if self.attempt(share, watches) {
+        let harmless = watches || self.drive.inspects && self.are_weights_finite();
+        if self.attempt(share, harmless) {
             self.attempt(share, false);
         }
     }
 
-    /// Computes everything. The sums of rows on padding are checked before they are finished, or, if `watched`, afterwards: then returns
-    /// true if one may be wrong, because a zero of padding times a non-finite weight is NaN.
+    /// Computes everything. The sums of rows on padding are checked before they are finished; or, if `watched`, afterwards or not at all:
+    /// then returns true if a kernel that watches sums found one that may be wrong.
     fn attempt(&self, share: &mut [f32], watched: bool) -> bool {
         let drive = self.drive;
         let (taps, share) = share.split_at_mut((2 * drive.taps_len().unwrap_or(0)).next_multiple_of(LINES));
@@ -874,30 +874,6 @@ impl<W: Lines> Task<'_, '_, W> {
             let results = self.results(at, to, &panels);
             let sums = sums.map(|sums| (&sums[results.column..], self.drive.sums_row()));
             pipeline.finish(self.finisher(at, narrow, Start::Zero), panels.len(), sums, &results);
-        }
-    }
-
-    /// Computes again, without padding, the sums of rows that came out as NaN: a zero of padding times a non-finite weight is NaN.
-    #[cold]
-    fn without_padding(&self, rows: Range<usize>, sums: &mut [f32]) {
-        let (drive, on, width, panels) = (self.drive, self.on, self.drive.shape.panel, &self.panels);
-        for (row, line) in rows.zip(sums.chunks_mut(drive.sums_row())) {
-            let line = &mut line[..panels.len() * width];
-            if !line.iter().fold(false, |any, sum| any | sum.is_nan()) {
-                continue;
-            }
-            line.fill(0.0);
-            let mut cursor = on.work.cursor(self.unit, row);
-            on.work.inside(&mut cursor, &mut |b, address, steps| {
-                let from = address.wrapping_sub(on.a.as_ptr().addr());
-                for part in drive.shape.parts.iter().filter(|part| part.takes(b)) {
-                    let steps = steps.start.max(part.first)..steps.end.min(part.first + part.all_steps());
-                    for (panel, sums) in panels.clone().zip(line.chunks_exact_mut(width)) {
-                        let first = self.b_at + panel * on.b_panel + b;
-                        add_pairs([(on.a, from), (on.b, first)], (part, steps.clone()), sums);
-                    }
-                }
-            });
         }
     }
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::hardware::Caches;
+use crate::kernels::multiversion::Simd;
 use crate::kernels::nest::Right;
 use crate::kernels::tile::{Product, Stride};
 
@@ -147,4 +148,18 @@ fn copies_repay_where_rows_would_stay_near() {
         assert!(!repays([bytes, bytes], 1 << 20));
     }
     assert!(!repays_copy(&caches, [256, 4096], [8, 4096]));
+}
+
+/// One non-finite element of a panel of bf16 is found, wherever it is; the largest finite ones are not taken for one.
+#[test]
+fn non_finite_weights_are_found() {
+    for (bits, finite) in [(0x7f7f_u16, true), (0xff7f, true), (0x8000, true), (0x7f80, false), (0xff80, false), (0x7fc1, false)] {
+        for at in 0..96 {
+            let mut halves = [0xbf80_u16; 96];
+            halves[at] = bits;
+            let mut words: Vec<f32> =
+                halves.as_chunks::<2>().0.iter().map(|[a, b]| f32::from_bits(u32::from(*a) | u32::from(*b) << 16)).collect();
+            assert_eq!(padding::are_finite(Simd::host(), lend(&mut words)), finite, "{bits:#x} at {at}");
+        }
+    }
 }

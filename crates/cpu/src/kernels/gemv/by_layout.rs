@@ -1,6 +1,6 @@
 //! Calls of the kernels for a block of columns, by the layout of the weights.
 
-use super::call::{Column, On};
+use super::call::{Column, On, Ready};
 use super::weights::Lie;
 use super::{MAX_ROWS, Operands, Product, REREAD, Set, Shared};
 use crate::kernels::convert::Elements;
@@ -30,40 +30,53 @@ pub(super) struct RawSums<'s> {
 impl Product {
     /// Panels: sums are accumulated in place. If registers cannot hold the sums of all vectors, a part of a panel that stays in the cache
     /// is read several times.
-    pub(super) fn panels<'b>(&self, set: &Set, on: On<'b>, [width, distance]: [usize; 2], block: WeightBlock, to: RawSums<'_>) {
-        let (WeightBlock { first, columns, start, depth }, RawSums { sums, step, .. }) = (block, to);
-        let (line, rows) = (width * self.decode.line_bytes(), self.request.rows);
-        let wide = self.vectors * self.lanes();
-        for row in sums.chunks_mut(step).take(rows) {
-            let wanted = columns.next_multiple_of(width).min(row.len());
+    pub(super) fn panels(&self, set: &Set, on: On<'_>, [width, distance]: [usize; 2], block: WeightBlock, to: RawSums<'_>) {
+        let RawSums { sums, step, .. } = to;
+        for row in sums.chunks_mut(step).take(self.request.rows) {
+            let wanted = block.columns.next_multiple_of(width).min(row.len());
             row[..wanted].fill(0.0);
         }
+        let (panels, taken) = (block.columns.div_ceil(width), self.cut.taken / width);
+        let whole = if set.single.is_some() { panels / taken * taken } else { panels };
+        for (ready, panels, taken) in [(Some(&set.main), 0..whole, taken), (set.single.as_ref(), whole..panels, 1)] {
+            let Some(ready) = ready else { continue };
+            for panel in panels.step_by(taken) {
+                let block = WeightBlock { first: block.first + panel * width, ..block };
+                self.panels_at_once(ready, on, [width, distance], block, (&mut sums[panel * width..], step));
+            }
+        }
+    }
+
+    /// The panels of a call.
+    fn panels_at_once<'b>(&self, ready: &Ready, on: On<'b>, [width, distance]: [usize; 2], block: WeightBlock, to: (&mut [f32], usize)) {
+        let (WeightBlock { first, start, depth, .. }, (sums, step)) = (block, to);
+        let (line, rows) = (width * self.decode.line_bytes(), self.request.rows);
+        let wide = self.vectors * self.lanes();
         let group = self.request.grouped.map(|g| g.size / self.decode.line_depth());
         let lines = depth.div_ceil(self.decode.line_depth());
         let most = if wide == width { lines } else { (REREAD / line).next_multiple_of(group.unwrap_or(4)) };
-        for panel in 0..columns.div_ceil(width) {
-            let b = (first / width + panel) * distance + start / self.decode.line_depth() * line;
-            for at in (0..lines).step_by(most.max(1)) {
-                let now = most.min(lines - at);
-                let (groups, count, index) = match group {
-                    Some(group) => (now / group, group, (start / self.decode.line_depth() + at) / group),
-                    None => (1, now, 0),
+        let b = first / width * distance + start / self.decode.line_depth() * line;
+        for at in (0..lines).step_by(most.max(1)) {
+            let now = most.min(lines - at);
+            let (groups, count, index) = match group {
+                Some(group) => (now / group, group, (start / self.decode.line_depth() + at) / group),
+                None => (1, now, 0),
+            };
+            for vector in (0..width).step_by(wide) {
+                let place = b + at * line + vector * self.decode.line_bytes();
+                let column = |of: Option<Column<'b>>| Some(of?.behind(index, first + vector));
+                let call = On {
+                    a: &on.a[self.order.words(at * self.decode.line_depth())..],
+                    b: on.b.part(place, on.b.len() - place),
+                    b_row: distance,
+                    groups,
+                    count,
+                    scale: column(on.scale),
+                    zero: column(on.zero),
+                    a_sums: if group.is_some() && !on.a_sums.is_empty() { &on.a_sums[index * rows..] } else { &[] },
+                    ..on
                 };
-                for vector in (0..width).step_by(wide) {
-                    let place = b + at * line + vector * self.decode.line_bytes();
-                    let column = |of: Option<Column<'b>>| Some(of?.behind(index, first + panel * width + vector));
-                    let call = On {
-                        a: &on.a[self.order.words(at * self.decode.line_depth())..],
-                        b: on.b.part(place, on.b.len() - place),
-                        groups,
-                        count,
-                        scale: column(on.scale),
-                        zero: column(on.zero),
-                        a_sums: if group.is_some() && !on.a_sums.is_empty() { &on.a_sums[index * rows..] } else { &[] },
-                        ..on
-                    };
-                    set.main.run(&call, &mut sums[panel * width + vector..], step);
-                }
+                ready.run(&call, &mut sums[vector..], step);
             }
         }
     }

@@ -50,7 +50,7 @@ pub(super) struct On<'a> {
     pub(super) a_row: usize,
     /// The weights, from the first word on.
     pub(super) b: Buf<'a>,
-    /// Stride of rows or columns of weights in bytes.
+    /// Stride of panels, rows or columns of weights in bytes.
     pub(super) b_row: usize,
     /// Number of groups, or of groups of rows or columns.
     pub(super) groups: usize,
@@ -68,6 +68,13 @@ pub(super) struct On<'a> {
     pub(super) a_sums: &'a [f32],
 }
 
+impl<'a> On<'a> {
+    /// No groups of `b` yet.
+    pub(super) fn new(a: &'a [f32], b: Buf<'a>) -> On<'a> {
+        On { a, a_row: 0, b, b_row: 0, groups: 0, count: 0, parts: 0, last: 0, scale: None, zero: None, a_sums: &[] }
+    }
+}
+
 impl Ready {
     /// The kernel, generated if it does not exist yet.
     ///
@@ -82,11 +89,19 @@ impl Ready {
     /// # Panics
     /// If an operand is shorter than the kernel reaches.
     pub(super) fn run(&self, on: &On<'_>, c: &mut [f32], c_row: usize) {
+        self.run_on(Read::from(on.a), on, c, c_row);
+    }
+
+    /// The same with `a` in place of the words of `A`.
+    ///
+    /// # Panics
+    /// As [`Ready::run`].
+    pub(super) fn run_on(&self, a: Read<'_>, on: &On<'_>, c: &mut [f32], c_row: usize) {
         let reach = self.reach(on, c_row);
         let column = |of: Option<Column>, bytes: usize| of.map_or(std::ptr::null(), |c| Read::from(c.buf).at("column", 0, Some(bytes)));
         let unroll = if matches!(self.gemv.layout, Layout::Panel { .. }) { self.gemv.unroll() } else { 1 };
         let args = Args {
-            a: Read::from(on.a).at("A", 0, reach.a.checked_mul(4)),
+            a: a.at("A", 0, reach.a.checked_mul(4)),
             b: Read::from(on.b).at("B", 0, Some(reach.b)),
             c: Written::from(c).at("C", 0, reach.c.checked_mul(4)).cast(),
             a_row: on.a_row * 4,
@@ -115,9 +130,10 @@ impl Ready {
         let far = |first: usize, count: usize, each: usize| count.saturating_sub(1).saturating_mul(each).saturating_add(first);
         let columns = |masked: bool| on.count * vector + if masked { on.last.min(self.lanes) * 4 } else { 0 };
         match layout {
-            Layout::Panel { line, vectors, groups: quantised } => {
-                let lines = groups.saturating_mul(on.count);
-                let columns = usize::from(vectors) * self.lanes;
+            Layout::Panel { line, vectors, panels, groups: quantised } => {
+                let (lines, panels) = (groups.saturating_mul(on.count), usize::from(panels));
+                let each = usize::from(vectors) * self.lanes;
+                let columns = panels * each;
                 let quantised = quantised.map(|q| (q.scale, q.zero)).unwrap_or_default();
                 let column = |elem: Option<Elem>, of: Option<Column>| match (elem, of) {
                     (Some(elem), Some(of)) => far(columns * elem.bytes(), groups, of.row),
@@ -129,7 +145,8 @@ impl Ready {
                     b: if lines == 0 {
                         0
                     } else {
-                        far(columns * decode.line_bytes(), lines, usize::from(line) * self.lanes * decode.line_bytes())
+                        let panel = far(each * decode.line_bytes(), lines, usize::from(line) * self.lanes * decode.line_bytes());
+                        far(panel, panels, on.b_row)
                     },
                     c: far(columns, rows, c_row),
                     scale: column(quantised.0, on.scale),

@@ -33,7 +33,7 @@ pub(super) struct Cut {
     pub(super) slice: usize,
     /// Slices of K, whose sums are added at the end.
     pub(super) slices: usize,
-    /// Columns that a kernel takes at a time, if weights are stored by columns.
+    /// Columns that a kernel takes at a time, unless weights are stored by rows.
     pub(super) taken: usize,
 }
 
@@ -44,17 +44,18 @@ impl Cut {
         let (bytes, n) = (weights.bytes(), weights.n);
         let want = (bytes / TASK_BYTES).clamp(1, TASKS);
         let most = if grouped.is_some() { Gemv::scaled_columns(isa, decode, rows) } else { Gemv::columns(isa, decode, rows) };
-        let taken = taken(n, most);
-        let (block, slices) = match weights.lie {
+        let (taken, block) = match weights.lie {
             Lie::Panels { columns, .. } => {
-                let panels = n.div_ceil(columns);
-                let block = (panels / want).clamp(1, (COLUMNS / columns).max(1)) * columns;
-                (block, slices(n.div_ceil(block), bytes))
+                let taken = Gemv::panels(isa, decode, rows, columns / isa.width().lanes()).min(n.div_ceil(columns)) * columns;
+                (taken, (n / want).clamp(taken, COLUMNS.max(taken)) / taken * taken)
             }
-            Lie::Columns { .. } => {
-                let block = (n / want).clamp(1, COLUMNS / rows).next_multiple_of(taken);
-                (block, slices(n.div_ceil(block), bytes))
+            _ => {
+                let taken = taken(n, most);
+                (taken, (n / want).clamp(1, COLUMNS / rows).next_multiple_of(taken))
             }
+        };
+        let (block, slices) = match weights.lie {
+            Lie::Panels { .. } | Lie::Columns { .. } => (block, slices(n.div_ceil(block), bytes)),
             Lie::Rows { .. } => {
                 let vector = isa.width().lanes() * decode.in_lane();
                 let most = (SUMS / rows / vector * vector).max(vector);

@@ -8,6 +8,7 @@ mod by_layout;
 mod call;
 mod cut;
 mod plain;
+mod row;
 mod shared;
 mod source;
 mod unpacked;
@@ -30,6 +31,7 @@ use oxidnn_jit::kernels::gemv::{self, Groups, Layout, Scales};
 use oxidnn_jit::kernels::unpack::Decode;
 use oxidnn_runtime::{Buf, Executor, Inline, Skip};
 use oxidnn_spec::{DataType, Dims, Error, Tensor};
+pub use row::{PanelRun, Row};
 use shared::Finished;
 use source::Order;
 pub use unpacked::{ReadyUnpacked, Unpacked};
@@ -127,7 +129,7 @@ pub struct ReadyProduct {
 #[derive(Debug)]
 struct Set {
     main: Ready,
-    /// For the remaining rows or columns of weights.
+    /// For the remaining panels, rows or columns of weights.
     single: Option<Ready>,
 }
 
@@ -174,8 +176,8 @@ pub struct Operands<'a> {
     pub places: &'a Places,
     /// The source.
     pub a: &'a Source<'a>,
-    /// The source's words, if [`Product::takes_in_place`] holds and nothing that is written overlaps them.
-    pub in_place: Option<&'a [f32]>,
+    /// The source's words, if [`Product::takes_words`] holds and nothing that is written overlaps them.
+    pub words: Option<&'a [f32]>,
     /// The weights' memory.
     pub b: Buf<'a>,
     /// Zero points and scales of weights, by position in the weights; scales only if they vary along K.
@@ -260,12 +262,12 @@ impl Product {
             .block(format!("{rows} rows of the other operand, which all weights meet"), rows * weights.k * 4 / depth)
     }
 
-    /// Whether a source of the kernels' type without quantisation, contiguous along K, needs no rearrangement.
-    pub fn takes_in_place(&self) -> bool {
-        self.order.is_natural()
+    /// Whether a source of the kernels' type without quantisation, contiguous along K, is read in place, or its rows' words are interleaved.
+    pub fn takes_words(&self) -> bool {
+        self.order.is_natural() || self.order.interleaves()
     }
 
-    /// The element type of [`Operands::in_place`].
+    /// The element type of [`Operands::words`].
     pub fn word_type(&self) -> DataType {
         if self.decode.pairs { DataType::Bf16 } else { DataType::F32 }
     }
@@ -324,7 +326,15 @@ impl Product {
         let (main, single) = match weights.lie {
             Lie::Panels { columns, .. } => {
                 let groups = grouped.map(|g| Groups { scale: g.scale.map(Factor::elem), zero: g.zero.map(Factor::elem) });
-                (get(Layout::Panel { line: (columns / lanes) as u8, vectors: self.vectors as u8, groups })?, None)
+                let panels = self.cut.taken / columns;
+                let layout = |panels: usize| Layout::Panel {
+                    line: (columns / lanes) as u8,
+                    vectors: self.vectors as u8,
+                    panels: panels as u8,
+                    groups,
+                };
+                let single = (!weights.n.div_ceil(columns).is_multiple_of(panels)).then(|| get(layout(1))).transpose()?;
+                (get(layout(panels))?, single)
             }
             Lie::Rows { .. } => {
                 let (lines, masked) = (gemv::Gemv::lines(isa), !(weights.n / self.decode.in_lane()).is_multiple_of(lanes));
@@ -348,6 +358,10 @@ impl Product {
         let chunks = self.order.chunks();
         let executor = if batches * rows * weights.k < ALONE { &Inline } else { executor };
         part.fill(executor, self.order.chunk(), &|piece, out| {
+            if let Some(words) = on.words {
+                let (start, row) = self.start_of_words(on, piece / chunks);
+                return self.order.interleave(&words[start..], row, piece % chunks, out);
+            }
             let pos = self.request.positions(on, piece / chunks)[0];
             self.order.arrange(on.a, (&on.places.axes[0], &on.places.axes[1]), &pos, piece % chunks, out);
         })
@@ -418,24 +432,14 @@ impl Product {
         let depth = self.cut.slice.min(weights.k - start);
         let columns = self.cut.block.min(weights.n - first);
         let groups = self.request.grouped.map_or(1, |g| weights.k / g.size);
-        let (a, a_row) = if shared.on.in_place.is_some() {
-            self.in_place_start(shared.on, batch)
+        let (a, a_row) = if shared.on.words.is_some() && self.order.is_natural() {
+            self.start_of_words(shared.on, batch)
         } else {
             (batch * self.order.chunks() * self.order.chunk(), self.order.row())
         };
-        let on = On {
-            a: &shared.a[a + self.order.words(start)..],
-            a_row,
-            b: self.request.weights_of(shared.on, batch),
-            b_row: 0,
-            groups: 0,
-            count: 0,
-            parts: 0,
-            last: 0,
-            scale: shared.scale,
-            zero: shared.zero,
-            a_sums: &shared.a_sums[(batch * groups * self.request.rows).min(shared.a_sums.len())..],
-        };
+        let a_sums = &shared.a_sums[(batch * groups * self.request.rows).min(shared.a_sums.len())..];
+        let from = On::new(&shared.a[a + self.order.words(start)..], self.request.weights_of(shared.on, batch));
+        let on = On { a_row, scale: shared.scale, zero: shared.zero, a_sums, ..from };
         let block = WeightBlock { first, columns, start, depth };
         match weights.lie {
             Lie::Panels { columns: width, distance } => self.panels(set, on, [width, distance], block, RawSums { raw, sums, step }),
@@ -450,8 +454,8 @@ impl Product {
         }
     }
 
-    /// The offset and stride of the rows of a product of the batch in a source that is read in place.
-    fn in_place_start(&self, on: &Operands<'_>, batch: usize) -> (usize, usize) {
+    /// The offset and stride of the rows' words of a product of the batch.
+    fn start_of_words(&self, on: &Operands<'_>, batch: usize) -> (usize, usize) {
         let (numbers, row) = (if self.decode.pairs { 2 } else { 1 }, on.places.axes[0].chained(on.a.view.blocking()).unwrap_or(0) as usize);
         (on.a.view.offset(&self.request.positions(on, batch)[0]) / numbers, row / numbers)
     }
@@ -467,9 +471,9 @@ impl ReadyProduct {
         let lens = product.lens().ok_or_else(|| Error::Runtime("sizes beyond the address space".into()))?;
         let Request { workers, batches, grouped, .. } = product.request;
         let a = scratch.take(lens.a)?;
-        let a = match on.in_place {
-            Some(words) => words,
-            None => product.arrange(on, executor, a),
+        let a = match on.words {
+            Some(words) if product.order.is_natural() => words,
+            _ => product.arrange(on, executor, a),
         };
         let a_sums = product.request.sum_groups(on, scratch.take(lens.a_sums)?, executor);
         let [scale, zero] = [(grouped.and_then(|g| g.scale), on.scale, 0), (grouped.and_then(|g| g.zero), on.zero, 1)]

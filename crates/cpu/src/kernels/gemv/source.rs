@@ -69,6 +69,23 @@ impl Order {
         }
     }
 
+    /// Whether the rows' words, natural as they are, only have to be interleaved.
+    pub(super) fn interleaves(&self) -> bool {
+        !self.columns && self.rows > 1 && (!self.decode.pairs || self.decode.parts() == 1 && self.depth.is_multiple_of(2))
+    }
+
+    /// Writes chunk `index` of rows of words, `row` apart.
+    pub(super) fn interleave(&self, words: &[f32], row: usize, index: usize, out: &mut [f32]) {
+        let each = if self.decode.pairs { 2 } else { 1 };
+        let (first, count) = (index * CHUNK / each, CHUNK.min(self.depth - index * CHUNK) / each);
+        let mut rows: [&[f32]; MAX_ROWS] = [&[]; MAX_ROWS];
+        rows.iter_mut().enumerate().take(self.rows).for_each(|(i, to)| *to = &words[i * row + first..][..count]);
+        let padded = (count * each).next_multiple_of(if self.decode.pairs { 2 } else { self.decode.line_depth() });
+        let (there, behind) = out[..self.words(padded)].split_at_mut(count * self.rows);
+        interleave(&rows[..self.rows], there);
+        behind.fill(0.0);
+    }
+
     /// Writes chunk `index` of the source at `pos`.
     pub(super) fn arrange(&self, source: &Source<'_>, axes: (&Axis, &Axis), pos: &Pos, index: usize, out: &mut [f32]) {
         if self.is_row_major() && self.rows > 1 {
@@ -99,7 +116,8 @@ impl Order {
             let mut lines = [[0.0; LEN]; ROWS];
             lines.iter_mut().enumerate().take(self.rows).for_each(|(row, line)| read(row, line));
             let padded = count.next_multiple_of(self.decode.line_depth());
-            return interleave(&lines[..], self.rows, &mut out[..self.words(padded)]);
+            let rows = lines.each_ref().map(|line| &line[..padded]);
+            return interleave(&rows[..self.rows], &mut out[..self.words(padded)]);
         }
         let padded = count.next_multiple_of(if self.columns { in_word * self.lanes } else { in_word });
         let (mut line, out) = ([0.0; LEN], &mut out[..self.words(padded)]);
@@ -159,22 +177,23 @@ fn pair(low: f32, high: f32) -> f32 {
 }
 
 /// `out[k * rows + row] = lines[row][k]`
-fn interleave<const LEN: usize>(lines: &[[f32; LEN]], rows: usize, out: &mut [f32]) {
-    match rows {
-        1 => out.copy_from_slice(&lines[0][..out.len()]),
-        2 => interleave_rows::<2, LEN>(lines, out),
-        3 => interleave_rows::<3, LEN>(lines, out),
-        4 => interleave_rows::<4, LEN>(lines, out),
-        5 => interleave_rows::<5, LEN>(lines, out),
-        6 => interleave_rows::<6, LEN>(lines, out),
-        7 => interleave_rows::<7, LEN>(lines, out),
-        _ => interleave_rows::<8, LEN>(lines, out),
+fn interleave(lines: &[&[f32]], out: &mut [f32]) {
+    match lines.len() {
+        1 => out.copy_from_slice(lines[0]),
+        2 => interleave_rows::<2>(lines, out),
+        3 => interleave_rows::<3>(lines, out),
+        4 => interleave_rows::<4>(lines, out),
+        5 => interleave_rows::<5>(lines, out),
+        6 => interleave_rows::<6>(lines, out),
+        7 => interleave_rows::<7>(lines, out),
+        _ => interleave_rows::<8>(lines, out),
     }
 }
 
-fn interleave_rows<const M: usize, const LEN: usize>(lines: &[[f32; LEN]], out: &mut [f32]) {
-    let lines: [&[f32; LEN]; M] = std::array::from_fn(|row| &lines[row]);
-    for (k, words) in out.as_chunks_mut::<M>().0.iter_mut().enumerate().take(LEN) {
+fn interleave_rows<const M: usize>(lines: &[&[f32]], out: &mut [f32]) {
+    let out = out.as_chunks_mut::<M>().0;
+    let lines: [&[f32]; M] = std::array::from_fn(|row| &lines[row][..out.len()]);
+    for (k, words) in out.iter_mut().enumerate() {
         *words = std::array::from_fn(|row| lines[row][k]);
     }
 }

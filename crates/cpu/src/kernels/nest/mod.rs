@@ -40,6 +40,9 @@ const PHASES: usize = 4;
 const LIST_WORDS: usize = 4 << 10;
 /// Vectors of sums that hide the latency of multiply-adds.
 const LATENCY_VECTORS: usize = 16;
+/// Vectors of sums that hide the latency of a multiply-add, and steps from which on several sets of them pay.
+const MIN_SUMS: usize = 8;
+const MIN_STEPS_OF_SETS: usize = 16;
 /// Steps of a K block below which its results are more data than its panels.
 const MIN_PANEL_BOUND_STEPS: usize = 64;
 /// Bytes of panels that tiles read in the time that it takes to list others.
@@ -197,7 +200,8 @@ impl Nest {
         let k = KBlock { panel: 0, panels: 0, width: shape.panel, tall, tiles: all, carries: shape.carries() };
         let block = k.mc(cut.most_panels(), if shape.is_matrix() { budget.sums } else { budget.window_sums });
         let (far, wide) = (Far::of(&line, &cut, &shape), shape.wide(isa, (tall, all)));
-        let seven_bits = wide::asks_for_seven_bits(isa, shape.product, shape.line(isa));
+        let rows = if shape.is_matrix() { tall.saturating_mul(all) } else { usize::MAX };
+        let seven_bits = wide::asks_for_seven_bits(isa, shape.product, shape.line(isa), rows);
         let (facts, lens) = (Facts::default(), Lens::default());
         let mut nest = Nest { isa, budget, tall, all, block, cut, far, seven_bits, wide, shape, facts, lens, share: None };
         let last = nest.shape.columns.saturating_sub(1) % lanes + 1;
@@ -306,7 +310,7 @@ impl Nest {
             line: self.shape.line(self.isa),
             a_step: self.shape.a_step,
             partial: self.shape.parts[part].partial,
-            sets: 1,
+            sets: self.sets(),
             start: if part == 0 && !self.shape.begins { Start::Zero } else { Start::Load },
             tail: self.shape.tail.clone().filter(|_| ends),
             masked: !columns.is_multiple_of(lanes),
@@ -317,6 +321,13 @@ impl Nest {
         let words = self.wide.is_some().then(|| wide::words(spec.clone()));
         let as_is = words.is_none().then_some(spec);
         [as_is, seven_bits, whole, words]
+    }
+
+    /// Sets of sums of real numbers, which hide the latency of multiply-adds. All tiles have as many, for the same results.
+    fn sets(&self) -> u8 {
+        let long = self.shape.most(&|p| p.taps * p.all_steps()) >= MIN_STEPS_OF_SETS;
+        let sums = self.tall * self.shape.panel / self.isa.width().lanes();
+        if long && !self.shape.product.is_whole() { (MIN_SUMS / sums).clamp(1, 4) as u8 } else { 1 }
     }
 
     /// All heights of tiles.

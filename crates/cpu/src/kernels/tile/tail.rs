@@ -363,6 +363,11 @@ impl Tail {
         self.steps.iter().all(|s| matches!(s.origin, Origin::Nothing | Origin::Line))
     }
 
+    /// Number of steps.
+    pub fn steps(&self) -> usize {
+        self.steps.len()
+    }
+
     /// The types of operands of the destination's size.
     fn tensors(&self) -> impl Iterator<Item = Elem> + '_ {
         self.steps.iter().filter_map(|s| if let Origin::Tensor(elem) = s.origin { Some(elem) } else { None })

@@ -40,6 +40,8 @@ const LIST_WORDS: usize = 2 << 10;
 const SKEW: usize = 16;
 /// Bytes that are widened at a time.
 const CHUNK: usize = 32;
+/// Rows from which on inspecting panels pays: fewer rows wait for the panels to come from memory or L3, which an inspection would do twice.
+const MIN_INSPECTED_ROWS: usize = 4;
 /// The largest magnitude of a weight of seven bits.
 const MAX_7BIT_WEIGHT: u8 = 64;
 /// The order of the elements of a step.
@@ -78,7 +80,7 @@ impl Wide {
     /// Decides whether and how; `None` if kernels multiply bytes, operands have another layout, or there is too little to do.
     pub fn new(about: &About<'_>) -> Option<Wide> {
         let Spec { product, rows, line, a_step, .. } = *about.spec;
-        let seven_bits_pay = asks_for_seven_bits(about.isa, product, line) && a_step == Stride::Fixed(4);
+        let seven_bits_pay = asks_for_seven_bits(about.isa, product, line, usize::MAX) && a_step == Stride::Fixed(4);
         let steps = about.parts.iter().map(|[_, steps]| *steps).max().unwrap_or(0);
         if !seven_bits_pay || about.tiles < MIN_TILES || steps.saturating_mul(about.panels) < MIN_TAP_STEPS {
             return None;
@@ -107,9 +109,10 @@ impl Wide {
     }
 }
 
-/// Whether panels must be inspected, see [`fits`]: bytes on processors without an instruction that multiplies all of them.
-pub fn asks_for_seven_bits(isa: Isa, product: Product, line: Line) -> bool {
-    matches!(product, Product::U8S8 | Product::S8S8) && !product.is_native(isa) && matches!(line, Line::Packed(_))
+/// Whether panels that `rows` rows meet are inspected, see [`fits`]: bytes on processors without an instruction that multiplies all of them.
+pub fn asks_for_seven_bits(isa: Isa, product: Product, line: Line, rows: usize) -> bool {
+    let bytes = matches!(product, Product::U8S8 | Product::S8S8) && !product.is_native(isa);
+    bytes && rows >= MIN_INSPECTED_ROWS && matches!(line, Line::Packed(_))
 }
 
 /// The kernel for panels that [fit](fits), from the one for all bytes.

@@ -22,7 +22,7 @@ use crate::ops::support;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
-use oxidnn_spec::{Arg, Attr, Blocking, DataType, Error, MAX_NDIMS, PostOp, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, PostOp, Problem, Tensor};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -40,12 +40,12 @@ const MAX_START_BYTES: usize = 16 << 10;
 /// Words of the tiles that are listed for a call.
 const LIST_WORDS: usize = 128;
 
-/// The addresses of a tensor's elements: bytes to the first, and between images and between channels, or blocks of channels.
+/// The addresses of a tensor's elements: bytes to the first, and between images and between channels.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Plane {
-    pub(super) start: usize,
-    pub(super) image: usize,
-    pub(super) channel: usize,
+struct Plane {
+    start: usize,
+    image: usize,
+    channel: usize,
 }
 
 /// A planned problem.
@@ -79,7 +79,7 @@ struct Columns {
 }
 
 /// The kernels by rows; for all panels but the last, and for the last, which has fewer columns.
-pub(super) type Tiles = Vec<[Option<Tile>; 2]>;
+type Tiles = Vec<[Option<Tile>; 2]>;
 
 /// Plans `problem`.
 ///
@@ -128,7 +128,7 @@ pub(super) fn plan_any(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
 }
 
 /// Refuses other than 1x1 windows.
-pub(super) fn check(s: &Setup<'_>) -> Result<(), Skip> {
+fn check(s: &Setup<'_>) -> Result<(), Skip> {
     let (from, to) = (s.source.1, s.result.1);
     if [from, to, s.weights].iter().any(|t| t.dtype != DataType::F32) {
         return Err(Skip::DataType("other than f32 in place".into()));
@@ -160,20 +160,7 @@ impl Plane {
         if support::pixel_distance(tensor) != Some(1) || b.strides[1] < dims[2..].iter().product() {
             return Err(no());
         }
-        Ok(Plane::at(b))
-    }
-
-    /// The same for blocks of `lanes` channels.
-    pub(super) fn of_blocks(tensor: &Tensor, lanes: i64) -> Result<Plane, Skip> {
-        let no = || Skip::Layout("other than blocks of a vector of channels".into());
-        let (dims, b) = (tensor.dims(), tensor.blocking().ok_or_else(no)?);
-        let follows = |pixels: i64, d: usize| (dims[d] == 1 || b.strides[d] == pixels).then_some(pixels * dims[d]);
-        let pixels = (2..dims.len()).rev().try_fold(lanes, follows).ok_or_else(no)?;
-        if b.inner.iter().eq([(1, lanes)]) && b.strides[1] >= pixels { Ok(Plane::at(b)) } else { Err(no()) }
-    }
-
-    fn at(b: &Blocking) -> Plane {
-        Plane { start: b.offset as usize * 4, image: b.strides[0] as usize * 4, channel: b.strides[1] as usize * 4 }
+        Ok(Plane { start: b.offset as usize * 4, image: b.strides[0] as usize * 4, channel: b.strides[1] as usize * 4 })
     }
 }
 

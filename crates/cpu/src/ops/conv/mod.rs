@@ -5,19 +5,17 @@
 //! | `geometry`, `window` | what all rows share: phases and taps of a window; the operands of a problem, and `packed:portable`, which `execute` runs |
 //! | `tiles`, `order`, `pixels` | `packed:jit` and `packed:amx`: passes and blocks; which results a tile takes; address lists and the run. AMX adds `padded` (a copy whose rows have one stride) and `filled` (one with zero points as padding) |
 //! | `joint`, `packed`, `compensation` | their special passes: strided gradients of few channels; weights packed at execution; sums of integers corrected |
-//! | `columns`, `blocked`, `few`, `sampled` | 1x1 windows in place: NCHW, blocks of channels, few result channels, strides |
+//! | `columns`, `sampled` | 1x1 windows of NCHW in place: unit strides, others |
 //! | `edges`, `scattered`, `winograd` | small images; few result channels; a quarter of the multiplications |
 //! | `depthwise`, `scaled` | groups of one or a few channels: `direct:portable`, in `depthwise::jit` `direct:jit`, its gradients of weights; 1x1 |
 //! | `weights`, `flat` | gradients of weights: `packed:portable`, in `weights::tiled` `bwd_weights`; of 1x1 windows as an inner product |
 //! | `fused` | a depthwise post-op behind 1x1 |
 
-mod blocked;
 mod columns;
 mod compensation;
 pub(crate) mod depthwise;
 mod edges;
 mod execute;
-mod few;
 mod filled;
 mod flat;
 mod fused;
@@ -50,8 +48,6 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("rounded:amx", rounded).for_some_shapes(),
     Impl::new("winograd:jit", winograd::plan).for_some_shapes(),
     Impl::new("packed:amx", tiles::plan_amx),
-    Impl::new("few_channels:jit", few::plan).for_some_shapes(),
-    Impl::new("blocked1x1:jit", blocked::plan).for_some_shapes(),
     Impl::new("nchw1x1:jit", columns::plan),
     Impl::new("unit_stride:jit", sampled::plan),
     Impl::new("scattered:jit", scattered::plan).for_some_shapes(),

@@ -70,7 +70,7 @@ pub(super) struct CopyRequest {
     /// Bytes of L2 of all cores, and of panels that stay in one.
     pub(super) budget: usize,
     pub(super) panels: usize,
-    /// Whether sums are integers, or can be checked when they are finished, and computed again.
+    /// Whether sums are integers, or can be checked when they are finished and computed again, or weights are inspected before.
     pub(super) watched: bool,
     /// Whether the epilogue does not depend on the old destination, so that results may be computed again.
     pub(super) repeats: bool,

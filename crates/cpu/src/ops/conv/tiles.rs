@@ -769,7 +769,9 @@ impl Common<'_> {
     /// The padded copy of the source for AMX, if one is worth making.
     fn pads(&self, lines: &[Line; 3], (groups, units): (usize, &[Units])) -> Option<Padded> {
         let (s, size) = (self.setup, self.setup.source.1.dtype.bits() / 8);
-        let watched = self.product.is_whole() || self.tail.as_ref()?.is_repeatable();
+        let all: usize = lines.iter().map(|line| line.phases.iter().map(|p| p.count).sum::<usize>()).product();
+        let repeats = self.tail.as_ref()?.is_repeatable();
+        let watched = self.product.is_whole() || repeats || all > ROWS;
         let fits = self.tail.is_some()
             && self.isa.amx
             && amx::check(self.product).is_ok()
@@ -792,7 +794,7 @@ impl Common<'_> {
             budget,
             panels: self.target.caches.budget(true).panels,
             watched,
-            repeats: self.tail.as_ref()?.is_repeatable(),
+            repeats,
             fills: self.fills,
         };
         Padded::new(lines, request)

@@ -68,8 +68,8 @@ pub(crate) struct Few {
     sides: Sides,
     product: Product,
     places: Places,
-    /// Whether the few rows are read in place.
-    in_place: bool,
+    /// Whether the kernels take the words of the few rows.
+    has_words: bool,
 }
 
 /// Rows for each column but the first from which on it pays to convert columns of integers, element by element. Measured on Zen 4.
@@ -183,12 +183,12 @@ impl Sides {
             let row = Some(&b.strides[self.few.across[0]]).filter(|_| few.dims()[self.few.across[0]] > 1);
             b.is_plain() && depth.chained(b) == Some(1) && b.strides[..self.batch].iter().chain(row).chain([&b.offset]).all(even)
         });
-        let in_place = plain && product.takes_in_place() && product.word_type() == few.dtype;
+        let has_words = plain && product.takes_words() && product.word_type() == few.dtype;
         let scratch_bytes = product.scratch_bytes().ok_or(TOO_LARGE)?;
         let Sides { few: side, many: other, batch, .. } = &self;
         let dims = [[other.across[0], other.depth[0]], [side.across[1], other.across[1]]];
         let places = Places::new([few, many, result], *batch, [&side.across[..1], &side.depth], dims)?;
-        Ok((Few { attr: problem.attr.clone(), sides: self, product, places, in_place }, scratch_bytes))
+        Ok((Few { attr: problem.attr.clone(), sides: self, product, places, has_words }, scratch_bytes))
     }
 }
 
@@ -219,7 +219,7 @@ impl Generated for Few {
         let operands = Operands {
             places: &self.places,
             a: &a,
-            in_place: ctx.input(few.arg).filter(|_| self.in_place),
+            words: ctx.input(few.arg).filter(|_| self.has_words),
             b: b.buf(),
             zero: &NOTHING[0],
             scale: &NOTHING[1],

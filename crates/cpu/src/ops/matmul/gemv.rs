@@ -27,8 +27,8 @@ struct Gemv {
     attr: Attr,
     product: Kind,
     places: Places,
-    /// Whether the source is read in place.
-    in_place: bool,
+    /// Whether the kernels take the source's words.
+    has_words: bool,
     /// Whether scales of the weights vary along K; these are applied before the epilogue.
     grouped: bool,
 }
@@ -60,9 +60,9 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         return Err(Skip::Shape("rows of weights so short that unpacking them is faster"));
     }
     let product = Product::new(request)?;
-    let in_place = product.takes_in_place() && is_natural(&problem, product.word_type());
+    let has_words = product.takes_words() && is_natural(&problem, product.word_type());
     let scratch = product.scratch_bytes();
-    ready(problem, target, request, (Kind::Few(product), scratch, in_place))
+    ready(problem, target, request, (Kind::Few(product), scratch, has_words))
 }
 
 /// Columns of weights of 4 bits, for each row of the source but the first, up to which unpacking rows that leave a vector idle is faster.
@@ -101,9 +101,9 @@ const MIN_TILE_ROWS_SMALL_K: [usize; 2] = [3, 48];
 const MIN_TILE_ROWS_IN_MEMORY: usize = 6;
 /// As `MIN_TILE_ROWS`, for row-major f32 that tiles read in place, because the lines of a panel stay in L2.
 const MIN_TILE_ROWS_IN_PLACE: usize = 4;
-/// As `MIN_TILE_ROWS`, for panels on AMX. AMX tiles take as long for any number of rows up to 16; gemv keeps up with memory up to this
-/// number.
-const MIN_AMX_TILE_ROWS: usize = 4;
+/// As `MIN_TILE_ROWS`, for panels on AMX, in L2 and beyond. AMX tiles take as long for any number of rows up to 16; gemv keeps up with L2,
+/// and with memory, up to these numbers.
+const MIN_AMX_TILE_ROWS: [usize; 2] = [2, 4];
 /// Weights larger than this many times L2 are taken to be in memory.
 const L2_MULTIPLE_IN_MEMORY: usize = 8;
 
@@ -149,7 +149,7 @@ pub(in crate::ops) fn prefers_tiles(rows: usize, weights: &Tensor, (depth, colum
         return true;
     }
     if on_amx {
-        return !b.is_plain() && rows >= MIN_AMX_TILE_ROWS;
+        return !b.is_plain() && rows >= MIN_AMX_TILE_ROWS[usize::from(beyond)];
     }
     if layout == 1 && weights.dtype == DataType::F16 && !native && isa.avx512 && wide >= lanes && deep >= MIN_F16_WALK_DEPTH {
         return false;
@@ -168,7 +168,7 @@ pub(in crate::ops) fn prefers_tiles(rows: usize, weights: &Tensor, (depth, colum
     let small_k = if layout == 2 { MIN_TILE_ROWS_SMALL_K[0] + deep / MIN_TILE_ROWS_SMALL_K[1] } else { usize::MAX };
     let by_layout = MIN_TILE_ROWS[usize::from(weights.dtype == DataType::F32)][layout].min(small_k).max(least);
     // Weights in memory are streamed line by line.
-    let right = right.map(|(right, place)| if far { right } else { place::of_rows(rows, product, (right, &place)) });
+    let right = right.map(|(right, place)| if far { right } else { place::of_rows(rows, weights.bytes(), product, (right, &place)) });
     let enough = if right == Ok(Right::InPlace) { MIN_TILE_ROWS_IN_PLACE } else { by_layout };
     rows >= if far { enough.max(MIN_TILE_ROWS_IN_MEMORY) } else { enough }
 }
@@ -248,7 +248,7 @@ fn ready(
     problem: Problem,
     target: &CpuTarget,
     request: Request,
-    (product, scratch, in_place): (Kind, Option<usize>, bool),
+    (product, scratch, has_words): (Kind, Option<usize>, bool),
 ) -> Result<Box<dyn Plan>, Skip> {
     let scratch_bytes = scratch.ok_or(Skip::Shape("scratch exceeds the address space"))?;
     let grouped = request.grouped.is_some_and(|g| g.scale.is_some());
@@ -256,7 +256,7 @@ fn ready(
     let column = op.dst.dims().len() - 1;
     let row = column - 1;
     let places = Places::new([&op.src, &op.weights, &op.dst], row, [&[row], &[column]], [[column, row], [row, column]])?;
-    let kernel = Gemv { attr: problem.attr.clone(), product, places, in_place, grouped };
+    let kernel = Gemv { attr: problem.attr.clone(), product, places, has_words, grouped };
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
 
@@ -389,7 +389,7 @@ impl Generated for Gemv {
         let operands = Operands {
             places: &self.places,
             a: &Source { scale: a_scale, ..src },
-            in_place: ctx.input(Arg::SRC).filter(|_| self.in_place),
+            words: ctx.input(Arg::SRC).filter(|_| self.has_words),
             b: weights.buf(),
             zero: &Broadcast::zero_point(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?,
             scale: &b_scale.unwrap_or(Broadcast::constant(1.0)),

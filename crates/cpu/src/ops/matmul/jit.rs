@@ -21,7 +21,8 @@ use std::sync::Arc;
 /// Bytes of weights that are multiplied before bandwidth matters.
 const MAX_LATENCY_BOUND_BYTES: i64 = 64 << 10;
 
-/// Takes what [`plan`] takes with few weights; for types that AMX multiplies, only if vectors are predicted to be faster.
+/// Takes what [`plan`] takes with few weights, or with few rows of floating-point elements for which tiles are faster than gemv; for types
+/// that AMX multiplies, only if vectors are predicted to be faster.
 ///
 /// # Errors
 /// Problems that the row does not take.
@@ -30,45 +31,27 @@ pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dy
     support::known(problem)?;
     let bytes = op.weights.dims().volume().map(|n| n.saturating_mul(op.weights.dtype.bits() as i64) / 8);
     let few = bytes.is_some_and(|bytes| (0..=MAX_LATENCY_BOUND_BYTES).contains(&bytes));
-    let (dims, n) = (op.dst.dims(), op.dst.dims().len());
-    if let Some(product) = on_amx(op, target) {
+    let (dims, n, product) = (op.dst.dims(), op.dst.dims().len(), on_amx(op, target));
+    if let Some(product) = product {
         let batch = dims[..n - 2].iter().fold(1, |n: i64, size| n.saturating_mul(*size));
         if amx::is_faster(product, [batch, dims[n - 2], dims[n - 1], op.src.dims()[n - 1]]) {
             return Err(Skip::Shape("enough work for tiles of AMX"));
         }
     }
-    // With many weights and few rows of floating-point numbers, gemv streams the weights.
-    let of_few = dims[n - 2] <= MAX_ROWS as i64 && !op.src.dtype.is_integral();
-    if !few && (of_few || on_amx(op, target).is_none()) {
+    // With many weights and few rows of floating-point elements, gemv streams the weights.
+    let of_few = (1..=MAX_ROWS as i64).contains(&dims[n - 2]) && !op.src.dtype.is_integral();
+    if !few && of_few == product.is_some() {
         return Err(Skip::Shape("more than 64 KiB of weights"));
     }
     let planned = plan(problem, target)?;
-    if of_few && on_amx(op, target).is_none() && gemv::is_faster_in_tiles(planned.problem(), target) == Some(false) {
-        return Err(Skip::Shape("so few rows"));
-    }
-    Ok(planned)
+    let faster = if of_few && product.is_none() { gemv::is_faster_in_tiles(planned.problem(), target) } else { Some(true) };
+    if faster.unwrap_or(few) { Ok(planned) } else { Err(Skip::Shape("so few rows")) }
 }
 
 /// The product, if AMX multiplies its types on this processor.
 fn on_amx(op: &Matmul, target: &CpuTarget) -> Option<Product> {
     let product = target.jit.filter(|isa| isa.amx).and_then(|_| product(op.src.dtype, op.weights.dtype).ok())?;
     amx::check(product).ok().map(|()| product)
-}
-
-/// Takes what [`plan`] takes with few rows, if these are enough for tiles to be faster than gemv.
-///
-/// # Errors
-/// Problems that the row does not take.
-pub(super) fn plan_few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
-    if !(1..=MAX_ROWS as i64).contains(&op.src.dims()[op.src.dims().len() - 2]) {
-        return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
-    }
-    if on_amx(op, target).is_some() {
-        return Err(Skip::Shape("rows for tiles of AMX, or for gemv"));
-    }
-    let planned = plan(problem, target)?;
-    if gemv::is_faster_in_tiles(planned.problem(), target) == Some(true) { Ok(planned) } else { Err(Skip::Shape("so few rows")) }
 }
 
 /// Takes dense products of the types that vectors multiply.

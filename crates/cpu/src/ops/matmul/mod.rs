@@ -3,7 +3,7 @@
 //! | files | what they are for |
 //! |---|---|
 //! | `tiled`, `place`, `zero_points` | products on generated microkernels, which inner product shares: plan and run; operands as strided matrices; corrections of integer sums |
-//! | `jit` | the rows on these: `packed:jit`, `packed:amx`, `small:jit` (few weights), `few:jit` (few rows) |
+//! | `jit` | the rows on these: `packed:jit`, `packed:amx`, `small:jit` (few weights or few rows) |
 //! | `gemv`, `few`, `dots` | weights read once, in place: few rows and compressed weights; few columns, of either operand; bytes by one row or column |
 //! | `merged` | batches that share their weights as one product |
 //! | `packed`, `sparse` | `packed:portable`; CSR, COO and bit masks |
@@ -35,7 +35,6 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("dots:jit", jit::plan_dots).for_some_shapes(),
     Impl::new("widened:jit", widened).for_some_shapes(),
     Impl::new("small:jit", jit::plan_small).for_some_shapes(),
-    Impl::new("few:jit", jit::plan_few).for_some_shapes(),
     Impl::new("gemv:jit", gemv::plan).for_some_shapes(),
     Impl::new("unpacked:amx", gemv::plan_compressed_amx).for_some_shapes(),
     Impl::new("unpacked:jit", gemv::plan_compressed).for_some_shapes(),
@@ -72,7 +71,7 @@ const GENERATED: &[Choose<CpuTarget>] = &[gemv::plan, gemv::plan_compressed_amx,
 ///
 /// # Errors
 /// What the row does not take.
-pub(super) fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     let n = op.dst.dims().len();
     let (row, column) = (n - 2, n - 1);

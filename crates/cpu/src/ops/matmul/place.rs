@@ -91,7 +91,7 @@ pub(crate) fn right(isa: Isa, t: &Tensor, depth: &[usize], columns: &[usize], to
         place.row = form.size;
     }
     if place.column == form.size {
-        let few = count(t, depth) * form.line() <= MAX_IN_PLACE_PANEL_BYTES && !place.row.is_multiple_of(L1_ALIAS_BYTES);
+        let few = count(t, depth) * form.line() <= MAX_IN_PLACE_PANEL_BYTES && !place.row.is_multiple_of(ALIAS_BYTES);
         let in_place = together == 1 && (few || place.row == form.line());
         return Ok((if in_place { Right::InPlace } else { Right::Packed }, place));
     }
@@ -102,15 +102,17 @@ pub(crate) fn right(isa: Isa, t: &Tensor, depth: &[usize], columns: &[usize], to
     }
 }
 
-/// Refines [`right`]: few rows read a row-major f32 matrix in place at any K, since packing it would take longer.
-pub(crate) fn of_rows(rows: usize, product: Product, (right, place): (Right, &Place)) -> Right {
+/// Refines [`right`]: few rows read a row-major f32 matrix in place at any K, since packing it would take longer, unless its `bytes` come
+/// from memory, which is faster in the long runs that packing reads.
+pub(crate) fn of_rows(rows: usize, bytes: usize, product: Product, (right, place): (Right, &Place)) -> Right {
     let row_major = product == Product::F32 && place.column == size_of::<f32>();
-    if right == Right::Packed && row_major && rows <= MAX_IN_PLACE_ROWS { Right::InPlace } else { right }
+    let few = rows <= MAX_IN_PLACE_ROWS && bytes <= MAX_IN_PLACE_BYTES;
+    if right == Right::Packed && row_major && few { Right::InPlace } else { right }
 }
 
 /// Most steps of a K block.
 pub(crate) fn block_steps(right: Right, place: &Place) -> usize {
-    if right == Right::InPlace && place.row.is_multiple_of(L1_ALIAS_BYTES) { K_STEPS.aliased } else { K_STEPS.matrix }
+    if right == Right::InPlace && place.row.is_multiple_of(ALIAS_BYTES) { K_STEPS.aliased } else { K_STEPS.matrix }
 }
 
 /// Bytes of a panel that is read in place from a row-major matrix.
@@ -118,8 +120,10 @@ const MAX_IN_PLACE_PANEL_BYTES: usize = 200 << 10;
 /// Rows up to which any panel is read in place. Measured on Zen 4: with more rows, packing saves more than it costs if lines are not
 /// aligned.
 const MAX_IN_PLACE_ROWS: usize = 48;
-/// Lines at multiples of this many bytes map to the same cache sets.
-const L1_ALIAS_BYTES: usize = 4096;
+/// Bytes of a matrix that last-level caches hold, on every machine: how K is cut must not depend on it.
+const MAX_IN_PLACE_BYTES: usize = 32 << 20;
+/// Lines at multiples of this many bytes map to 4 of the 64 sets of L1, and to so few of L2 that the lines of a K block evict each other.
+const ALIAS_BYTES: usize = 1024;
 
 /// The strides of panels that have the form that tiles read.
 fn panels(t: &Tensor, depth: &[usize], columns: &[usize], form: Form) -> Result<Option<Place>, Skip> {

@@ -235,9 +235,9 @@ impl Draft {
     fn few(&mut self, lanes: usize) -> Result<Option<Tile>, Skip> {
         let plain = |l: &Loop| l.steps[2..].iter().all(|step| *step == 0);
         let position = |rest: &[Loop], t: usize, step: usize| rest.iter().position(|l| l.steps[t] == step && plain(l));
-        for joined in [true, false] {
+        for interleaves in [true, false] {
             // The tensor in which the rows are contiguous, and the other.
-            let (t, other) = if joined { (0, 1) } else { (1, 0) };
+            let (t, other) = if interleaves { (0, 1) } else { (1, 0) };
             let Some(i) = position(&self.rest, t, 1).filter(|i| FEW.contains(&self.rest[*i].size)) else { continue };
             let rows = self.rest[i];
             // Runs that fill few lanes are handled as well by bits.
@@ -257,11 +257,12 @@ impl Draft {
                 ((0..rows.size).map(|i| at(rows.steps, i, 1)).collect(), (0..lanes).map(|i| at([0; FIRST + ENDS], i, rows.size)).collect());
             let of_neighbours =
                 ((0..rows.size).map(|i| at(neighbours, i, lanes)).collect(), (0..lanes).map(|i| at([0; FIRST + ENDS], i, 1)).collect());
-            let [(read, read_lanes), (written, written_lanes)] = if joined { [of_rows, of_neighbours] } else { [of_neighbours, of_rows] };
+            let [(read, read_lanes), (written, written_lanes)] =
+                if interleaves { [of_rows, of_neighbours] } else { [of_neighbours, of_rows] };
             self.rest[j] = Loop { size: along.size.div_ceil(lanes), steps: at(along.steps, lanes, rows.size) };
             self.rest.remove(i);
             let number = rows.size as u8;
-            let order = if joined { Order::Joined(number) } else { Order::Parted(number) };
+            let order = if interleaves { Order::Interleaved(number) } else { Order::Deinterleaved(number) };
             return Ok(Some(Tile { order, each: false, vectors: [read, written], lanes: [read_lanes, written_lanes], still: [true; 2] }));
         }
         Ok(None)
@@ -529,7 +530,7 @@ impl Timed for Lanes {
         let bits = match self.kernel.order {
             Order::Kept => 0,
             Order::Bits(lanes) => lanes.iter().filter(|bit| usize::from(**bit) >= BITS).count(),
-            Order::Joined(_) | Order::Parted(_) => 2,
+            Order::Interleaved(_) | Order::Deinterleaved(_) => 2,
         };
         let written = vectors[0].max(vectors[1]) * (tiles + partial / (vectors[0] + vectors[1]));
         let converted = if self.kernel.from == self.kernel.to { 0.0 } else { written };

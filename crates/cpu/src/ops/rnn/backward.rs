@@ -176,8 +176,10 @@ impl Backward {
             outputs,
             states,
             layer: Weights::new(&op.weights_layer, Roles::LAYER_BACK, inputs, product)?,
-            skinny: Skinny::new(isa, product, [deltas, states.width], &cut),
-            second: projection.is_some().then(|| Skinny::new(isa, product, [z.dic.next_multiple_of(product.depth()), gates.width], &cut)),
+            skinny: Skinny::new(isa, product, [deltas, states.width], (&cut, z.time)),
+            second: projection
+                .is_some()
+                .then(|| Skinny::new(isa, product, [z.dic.next_multiple_of(product.depth()), gates.width], (&cut, z.time))),
             projection: projection.transpose()?,
             iter,
             inputs: Gemm::new(kind, sizes, target)?,

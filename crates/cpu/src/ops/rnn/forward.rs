@@ -36,7 +36,7 @@ use std::sync::Arc;
 
 /// Sums of a task of several panels, which stay in L1, and bytes of its weights, which stay in L2 if their bits are inspected first.
 const TASK_SUMS: usize = 2 << 10;
-const TASK_WEIGHT_BYTES: usize = 128 << 10;
+pub(super) const TASK_WEIGHT_BYTES: usize = 128 << 10;
 
 /// A planned forward pass.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ pub(super) struct Forward {
     cut: Cut,
     workers: usize,
     isa: Isa,
-    product: Product,
+    pub(super) product: Product,
     /// Types of the states and of the cell state.
     pub(super) state: DataType,
     pub(super) cell: DataType,
@@ -54,12 +54,14 @@ pub(super) struct Forward {
     pub(super) gates: Panels,
     pub(super) outputs: Panels,
     pub(super) iter: Weights,
-    layer: Weights,
+    pub(super) layer: Weights,
     pub(super) projection: Option<Weights>,
     /// Products of the first and of the second phase of a step.
     pub(super) skinny: Skinny,
     pub(super) second: Option<Skinny>,
     gemm: Gemm,
+    /// Products of the input of a single step of one sample, in place of these.
+    row: Option<Skinny>,
     /// The kernels' keys for turning the sums of each phase into states.
     cells: [Option<cell::Spec>; 2],
     quantised: Option<Quantised>,
@@ -82,6 +84,7 @@ pub(super) struct Code {
     quantised: Option<quantised::Code>,
     /// The kernels for the products of the input.
     gemm: gemm::Ready,
+    pub(super) row: Option<skinny::Ready>,
 }
 
 /// Elements of scratch of an execution, by purpose, in their order.
@@ -226,8 +229,8 @@ impl Forward {
             depth: z.slc,
         };
         let kind = Kind { isa, product, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail: Some(Arc::new(Tail::raw())) };
-        let skinny = Skinny::new(isa, product, [z.sic, gates.width], &cut);
-        let second = second.map(|size| Skinny::new(isa, product, size, &cut));
+        let skinny = Skinny::new(isa, product, [z.sic, gates.width], (&cut, z.time));
+        let second = second.map(|size| Skinny::new(isa, product, size, (&cut, z.time)));
         let cell = op.src_iter_c.as_ref().or(op.dst_iter_c.as_ref()).map_or(DataType::F32, |t| t.dtype);
         let mut forward = Forward {
             cut,
@@ -241,6 +244,7 @@ impl Forward {
             skinny,
             second,
             gemm: Gemm::new(kind, sizes, target)?,
+            row: (z.samples() == 1 && !isa.amx).then(|| Skinny::row(isa, product, [z.slc, gates.width])),
             cells: [None; 2],
             quantised: product.is_whole().then(|| Quantised::new(attr, (isa, product), &z, [gates, outputs])),
             linear: attr.rnn.linear.as_ref().map(factors),
@@ -412,6 +416,7 @@ impl Generated for Forward {
             cells: [cell(&self.cells[0])?, cell(&self.cells[1])?],
             quantised: self.quantised.as_ref().map(Quantised::build).transpose()?,
             gemm: self.gemm.build()?,
+            row: self.row.as_ref().map(Skinny::build).transpose()?,
         })
     }
 
@@ -426,7 +431,7 @@ impl Generated for Forward {
         };
         let lines = self.lines((code, simd, ctx), [layer, iter, projection], &mut scratch)?;
         let src = self.source(simd, ctx, scratch.take(lens.src)?)?;
-        let gates = scratch.take(lens.gates)?.into_buf();
+        let mut gates = scratch.take(lens.gates)?;
         let sequences = [scratch.take(lens.sequences[0])?.into_buf(), scratch.take(lens.sequences[1])?.into_buf()];
         let sequences = sequences.map(|buf| States::packed(buf, z.time, z.batch, self.outputs.padded() * size));
         let first = States::packed(scratch.take(lens.first)?.into_buf(), 1, z.batch, self.first_width() * size);
@@ -438,7 +443,7 @@ impl Generated for Forward {
             projection,
             lines,
             workspace: if self.op.prop == Prop::ForwardTraining { Some(ctx.buf(Arg::WORKSPACE)?) } else { None },
-            gates,
+            gates: gates.lend(),
             sequence: sequences[0],
             first,
             begins_with_zeros: self.op.src_iter.is_none() && self.quantised.is_none(),
@@ -450,7 +455,11 @@ impl Generated for Forward {
             let below = (l > 0).then_some(run.sequence);
             run.sequence = self.results(ctx, l)?.unwrap_or(sequences[l % 2]);
             self.start(simd, ctx, &run, l)?;
-            self.inputs(simd, ctx, (l, layer, below.unwrap_or(src)), &run, &mut work);
+            let below = below.unwrap_or(src);
+            match run.inputs_of_one(ctx.executor(), (l, layer, below), &mut gates) {
+                Some(gates) => run.gates = gates,
+                None => self.inputs(simd, ctx, (l, layer, below), &run, &mut work),
+            }
             self.steps(ctx, l, &run, &mut work);
             self.leave(simd, ctx, &run, l)?;
         }
@@ -483,7 +492,7 @@ impl Forward {
         let bias = lines(z.bias_gates).fill(ctx.executor(), view.as_ref(), bias);
         let taken = |[shifts, factors, bits]: [Result<Part<'s>, Error>; 3]| -> Result<quantised::Lines<'s>, Error> {
             let (shifts, factors, seven_bits) = (shifts?.into_slice(), factors?.into_slice(), bits?.into_slice());
-            Ok(quantised::Lines { simd, shifts, factors, seven_bits, ones, steps: z.time })
+            Ok(quantised::Lines { simd, shifts, factors, seven_bits, ones })
         };
         let (mut first, mut second) = (taken(whole)?, taken(projected)?);
         if let Some((quantised, code)) = self.quantised.as_ref().zip(code.quantised.as_ref()) {

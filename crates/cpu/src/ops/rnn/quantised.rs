@@ -6,7 +6,7 @@
 //! Products of signed bytes add 128 to every state (see `oxidnn_jit::kernels::dot`), which counts as part of the shift.
 
 use super::sizes::{LINE, Panels, Sizes};
-use super::skinny::{Group, Ready, Rows, Skinny};
+use super::skinny::{self, Ready, Rows, Skinny};
 use super::states::Codec;
 use super::weights::Weights;
 use crate::kernels::multiversion::{Simd, multiversion};
@@ -24,6 +24,8 @@ pub(super) struct Quantised {
     scale: f32,
     shift: f32,
     product: Product,
+    /// Whether panels of recurrent weights are inspected for all steps.
+    inspects: bool,
     /// What products add to every element of the states: vectors multiply signed bytes as unsigned ones.
     added: f64,
     /// The factors of sums, one or one per column; and those of the projection's sums.
@@ -51,11 +53,9 @@ pub(super) struct Lines<'l> {
     pub(super) simd: Simd,
     pub(super) shifts: &'l mut [f32],
     pub(super) factors: &'l mut [f32],
-    /// 1 where a panel has seven bits, 0 where not, -1 where that is not known.
+    /// 1 where a panel has seven bits, if several steps ask for it.
     pub(super) seven_bits: &'l mut [f32],
     pub(super) ones: Buf<'l>,
-    /// Steps that use them.
-    pub(super) steps: usize,
 }
 
 impl Quantised {
@@ -70,6 +70,7 @@ impl Quantised {
             scale,
             shift,
             product,
+            inspects: z.time > 1 && skinny::inspects(isa, product, z.samples()),
             added: if product == Product::S8S8 && !isa.amx { 128.0 } else { 0.0 },
             factors: factors(&attr.rnn.weights),
             projection: factors(&attr.rnn.projection),
@@ -122,15 +123,11 @@ impl Quantised {
             for (n, (skinny, (weights, buf))) in of.iter().enumerate() {
                 let mut sums = [0.0f32; MAX_GATES * LINE];
                 let kept = weights.kept_sums(*buf, (stack, panel), &mut sums);
-                to.seven_bits[i] = -1.0;
-                // Weights are read for their sums, or if many steps use what is found.
                 let group = weights.group(*buf, (stack, panel..panel + 1), 0..gates);
-                if !kept || n + 1 == of.len() && to.steps > 1 {
-                    let group = skinny.with_bits(to.simd, group);
-                    to.seven_bits[i] = f32::from(u8::from(group.seven_bits));
+                if n + 1 == of.len() {
+                    to.seven_bits[i] = f32::from(u8::from(self.inspects && group.fits(to.simd)));
                 }
                 if !kept {
-                    let group = Group { seven_bits: to.seven_bits[i] > 0.0, ..group };
                     skinny.run((&ones, 0..1), &[[0, 0]], &group, (&mut sums, line));
                 }
                 let sums = &bytemuck::cast_slice(&sums)[..line];

@@ -5,6 +5,7 @@
 
 use super::cut::Cut;
 use crate::kernels::amx::{self, Accumulate, Addend};
+use crate::kernels::gemv::{PanelRun, Row};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::tile::{Call, Line, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Strip, Tile, max_rows};
 use crate::kernels::tile::{runs, wide};
@@ -46,7 +47,7 @@ pub(super) struct Group<'a> {
     pub(super) count: usize,
     /// The number of such runs of panels, and bytes from one to the next.
     pub(super) outer: (usize, usize),
-    /// Whether their elements are known to fit into seven bits, see [`Ready::with_bits`].
+    /// Whether their elements are known to fit into seven bits, see [`Group::fits`].
     pub(super) seven_bits: bool,
 }
 
@@ -55,6 +56,17 @@ impl Group<'_> {
     pub(super) const fn panels(&self) -> usize {
         self.count * self.outer.0
     }
+
+    /// Whether the panels' elements have seven bits.
+    pub(super) fn fits(&self, simd: Simd) -> bool {
+        let at = |i: usize| self.at + i / self.count * self.outer.1 + i % self.count * self.step;
+        (0..self.panels()).all(|i| wide::fits(simd, self.buf.part(at(i), self.bytes)))
+    }
+}
+
+/// Whether panels that `rows` rows meet are inspected for their bits.
+pub(super) fn inspects(isa: Isa, product: Product, rows: usize) -> bool {
+    wide::asks_for_seven_bits(isa, product, Line::Packed(1), rows)
 }
 
 /// A run of a reduction: byte offset of its lines of `B` from the first of the panel, and of its elements of `A` from the first of the row.
@@ -77,6 +89,8 @@ pub(super) struct Skinny {
     tall: usize,
     /// Sets of sums, by the samples of all slices.
     sets: usize,
+    /// Rows that meet the panels in an execution.
+    uses: usize,
     on_amx: bool,
 }
 
@@ -87,13 +101,15 @@ pub(super) struct Ready {
     tiles: Vec<Option<Tile>>,
     /// The AMX kernel, in place of the others.
     on_amx: Option<Box<Accumulate>>,
+    /// The kernels for a single row of f32, which read several panels at a time.
+    row: Option<Row>,
     /// Kernels for weights of seven bits, if these are multiplied in another way.
     seven_bits: Vec<Option<Tile>>,
 }
 
 impl Skinny {
-    /// Products of `depth` by panels of `width` columns, for slices of the rows.
-    pub(super) fn new(isa: Isa, product: Product, [depth, width]: [usize; 2], cut: &Cut) -> Skinny {
+    /// Products of `depth` by panels of `width` columns, for slices of the rows of some steps.
+    pub(super) fn new(isa: Isa, product: Product, [depth, width]: [usize; 2], (cut, steps): (&Cut, usize)) -> Skinny {
         let whole = width / isa.width().lanes();
         let on_amx = isa.amx && amx::check(product).is_ok();
         let halved = !on_amx && whole == SPLIT_PANEL_VECTORS && cut.tallest() > max_rows(isa, whole);
@@ -102,14 +118,13 @@ impl Skinny {
         let mut heights = [false; MOST_ROWS];
         cut.heights().into_iter().flat_map(|rows| runs(0..rows, tall)).for_each(|(_, rows, _)| heights[rows - 1] = true);
         let sets = (MIN_SUMS / (cut.batch * vectors).max(1)).clamp(1, SETS);
-        Skinny { isa, product, width, depth, vectors, heights, tall, sets, on_amx }
+        Skinny { isa, product, width, depth, vectors, heights, tall, sets, uses: cut.batch.saturating_mul(steps), on_amx }
     }
 
     /// Products of one row.
-    pub(super) fn row(isa: Isa, product: Product, [depth, width]: [usize; 2]) -> Skinny {
-        let mut heights = [false; MOST_ROWS];
-        heights[0] = true;
-        Skinny { isa, product, width, depth, vectors: width / isa.width().lanes(), heights, tall: 1, sets: 1, on_amx: false }
+    pub(super) fn row(isa: Isa, product: Product, size: [usize; 2]) -> Skinny {
+        let isa = isa.without_amx();
+        Skinny::new(isa, product, size, (&Cut { batch: 1, slices: 1, whole: true }, 1))
     }
 
     /// Columns of a panel that a tile takes.
@@ -129,7 +144,13 @@ impl Skinny {
     pub(super) fn build(&self) -> Result<Ready, Error> {
         if self.on_amx {
             let kernels = Accumulate::get(self.isa, self.product, self.vectors, [self.vectors; 2])?;
-            return Ok(Ready { skinny: self.clone(), tiles: Vec::new(), on_amx: Some(Box::new(kernels)), seven_bits: Vec::new() });
+            return Ok(Ready {
+                skinny: self.clone(),
+                tiles: Vec::new(),
+                on_amx: Some(Box::new(kernels)),
+                row: None,
+                seven_bits: Vec::new(),
+            });
         }
         let line = Line::Packed((self.width / self.isa.width().lanes()) as u8);
         let spec = |rows: usize| {
@@ -139,23 +160,22 @@ impl Skinny {
         let tiles = |made_of: fn(Spec) -> Spec| -> Result<Vec<_>, Error> {
             (0..MOST_ROWS).map(|i| self.heights[i].then(|| Tile::get(self.isa, &made_of(spec(i + 1)))).transpose()).collect()
         };
-        let asks = wide::asks_for_seven_bits(self.isa, self.product, line);
-        let seven_bits = if asks { tiles(wide::seven_bits)? } else { Vec::new() };
-        Ok(Ready { skinny: self.clone(), tiles: tiles(|spec| spec)?, on_amx: None, seven_bits })
+        let seven_bits = if inspects(self.isa, self.product, self.uses) { tiles(wide::seven_bits)? } else { Vec::new() };
+        let row = self.product == Product::F32 && self.is_whole() && self.heights[0];
+        let row = row.then(|| Row::get(self.isa, self.width)).transpose()?;
+        Ok(Ready { skinny: self.clone(), tiles: tiles(|spec| spec)?, on_amx: None, row, seven_bits })
     }
 }
 
 impl Ready {
+    /// Whether there are kernels for weights of seven bits.
+    pub(super) fn inspects(&self) -> bool {
+        !self.seven_bits.is_empty()
+    }
+
     /// As [`Skinny::columns`].
     pub(super) fn columns(&self) -> usize {
         self.skinny.columns()
-    }
-
-    /// The panels with the knowledge whether they have seven bits, if that matters.
-    pub(super) fn with_bits<'b>(&self, simd: Simd, b: Group<'b>) -> Group<'b> {
-        let at = |i: usize| b.at + i / b.count * b.outer.1 + i % b.count * b.step;
-        let seven_bits = !self.seven_bits.is_empty() && (0..b.panels()).all(|i| wide::fits(simd, b.buf.part(at(i), b.bytes)));
-        Group { seven_bits, ..b }
     }
 
     /// Writes the products of some rows of `a` and panels to `sums`, with rows `step` apart: the first [`Skinny::columns`] of every panel,
@@ -180,6 +200,16 @@ impl Ready {
                 };
                 let sums = (&mut sums[i * b.count * width..], step);
                 kernels.add(&mut kernels.hold(), &addend, &mut [0; Accumulate::words(RUNS)], sums);
+            }
+            return;
+        }
+        if let Some(row) = self.row.as_ref().filter(|_| rows.len() == 1) {
+            sums[..b.panels() * width].fill(0.0);
+            for (i, sums) in sums.chunks_mut(b.count * width).enumerate().take(b.outer.0) {
+                for [line, at] in taps {
+                    let b = PanelRun { buf: b.buf, at: b.at + i * b.outer.1 + line, step: b.step, count: b.count };
+                    row.add((a.buf, a.start + rows.start * a.row + at), depth, &b, sums);
+                }
             }
             return;
         }

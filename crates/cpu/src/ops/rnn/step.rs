@@ -2,11 +2,12 @@
 
 use super::cell::{Call, Field, Numbers, Place as Memory};
 use super::cut::Place;
-use super::forward::{Code, Forward, States};
+use super::forward::{Code, Forward, States, TASK_WEIGHT_BYTES};
 use super::sizes::Panels;
-use super::skinny::{Group, Ready, Rows};
+use super::skinny::{Group, Rows};
 use crate::kernels::multiversion::Simd;
-use oxidnn_runtime::Buf;
+use crate::kernels::scratch::Part;
+use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::op::RnnCell;
 
 /// What the tasks of an execution share.
@@ -67,13 +68,32 @@ struct Piece {
 }
 
 impl<'a> Run<'a> {
-    /// Panels with what is known about their bits, which are inspected now if a single step uses them.
-    fn with_bits(&self, skinny: &Ready, group: Group<'a>, bits: Option<&[f32]>) -> Group<'a> {
-        match bits {
-            Some(bits) if bits.iter().any(|bit| *bit < 0.0) => skinny.with_bits(self.simd, group),
-            Some(bits) => Group { seven_bits: bits.iter().all(|bit| *bit > 0.0), ..group },
-            None => group,
-        }
+    /// The products of the input of one sample's only step, in both directions, if there are kernels for them.
+    pub(super) fn inputs_of_one<'g>(
+        &self,
+        executor: &dyn Executor,
+        (l, layer, below): (usize, Buf, States),
+        gates: &mut Part<'g>,
+    ) -> Option<Buf<'g>> {
+        let (row, plan) = (self.code.row.as_ref()?, self.plan);
+        let (z, Panels { width, count }) = (&plan.z, plan.gates);
+        let line = z.gates * width;
+        let each = (TASK_WEIGHT_BYTES / (z.gates * plan.layer.panel_bytes()).max(1)).clamp(1, count);
+        Some(gates.refill(executor, each * line, &|piece, mut to| {
+            let mut at = piece * each;
+            while !to.is_empty() {
+                let (d, panel) = (at / count, at % count);
+                let panels = (count - panel).min(to.len() / line);
+                let b = plan.layer.group(layer, (l * z.directions + d, panel..panel + panels), 0..z.gates);
+                let (now, rest) = std::mem::take(&mut to).split_at_mut(panels * line);
+                row.run((&below.rows(d, 0), 0..1), &[[0, 0]], &b, (&mut *now, panels * line));
+                // Cells take integer sums of inputs as f32.
+                if plan.product.is_whole() {
+                    now.iter_mut().for_each(|sum| *sum = sum.to_bits().cast_signed() as f32);
+                }
+                (at, to) = (at + panels, rest);
+            }
+        }))
     }
 
     /// Computes some panels of a step, with the worker's scratch.
@@ -95,7 +115,11 @@ impl<'a> Run<'a> {
             share[..rows.len() * line].fill(0.0);
         } else {
             let first = stack * panels.count;
-            let b = self.with_bits(skinny, b, bits.get(first + task.start..first + task.end));
+            // Panels that a single step uses are inspected now.
+            let seven_bits = bits.get(first + task.start..first + task.end).is_some_and(|bits| {
+                if plan.z.time == 1 { skinny.inspects() && b.fits(self.simd) } else { bits.iter().all(|bit| *bit > 0.0) }
+            });
+            let b = Group { seven_bits, ..b };
             skinny.run((&a, rows.clone()), &[[0, 0]], &b, (share, line));
         }
         let columns = skinny.columns();

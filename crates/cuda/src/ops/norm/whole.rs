@@ -1,20 +1,19 @@
 //! Batch and group normalisation in one launch: NHWC by `columns_kept.cu`, NCHW by `planes_kept.cu` (batch normalisation only).
 
-use super::{Norm, OVERFLOW, Share, zero};
-use crate::emit::{Emitter, Place, Real, Tail, View, literal};
+use super::{Norm, Share, zero};
+use crate::emit::{Emitter, Tail, View, literal};
 use crate::ops::columns::{self, Matrix};
 use crate::ops::columns_kept::{self, Bits, Sizes, Whole};
-use crate::ops::map::Map;
 use crate::ops::planes_kept::{self, Kept, Plane};
 use crate::ops::pointwise::tensor;
 use crate::program::Program;
 use oxidnn_runtime::Skip;
-use oxidnn_spec::{Arg, DataType, Tensor};
+use oxidnn_spec::{Arg, Tensor};
 
 /// The configuration of either kernel.
 enum Shape<'a> {
-    /// With the scratch of partial sums and of counters.
-    Columns(Whole, [Matrix<'a>; 3], [usize; 2]),
+    /// With the scratch of partial sums.
+    Columns(Whole, [Matrix<'a>; 3], usize),
     Planes(Kept, [Plane<'a>; 3]),
 }
 
@@ -30,7 +29,7 @@ struct Body<'a> {
 }
 
 impl Norm<'_> {
-    /// The configuration for these tensors, the last of which is the result; appends a launch that zeroes the counters.
+    /// The configuration for these tensors, the last of which is the result.
     fn whole<'n>(&self, program: &mut Program, given: &[(&'n str, Arg, &Tensor)], numbers: i64) -> Result<Option<Shape<'n>>, Skip> {
         let Some(target) = self.vectors.filter(|_| self.share != Share::Row && !self.flags.rms) else { return Ok(None) };
         let bits = match self.tensor(Arg::WORKSPACE) {
@@ -51,14 +50,8 @@ impl Norm<'_> {
         let matrices: Option<Vec<_>> = given.iter().map(|&(name, arg, t)| Matrix::of(name, arg, t, 1)).collect();
         if let Some(all) = matrices {
             let Some(whole) = Whole::of([&all[..last], &all[last..]], sizes, (numbers, bits), target) else { return Ok(None) };
-            let counters = Tensor::plain([whole.counters()], DataType::S32).map_err(|_| OVERFLOW)?;
-            let at = program.book(counters.bytes()).ok_or(OVERFLOW)?;
-            let mut map = Map::over(Real::Single, &counters.layout);
-            map.written(&View { place: Place::Scratch(at), ..View::of("to", Arg::WORKSPACE, &counters) })?;
-            map.element.push_str("    clear(a, p);\n");
-            program.launches.push(map.launch());
             let partial = columns::book(program, &whole.partial(), 2, self.real)?;
-            return Ok(Some(Shape::Columns(whole, [all[0], all[1], all[last]], [partial, at])));
+            return Ok(Some(Shape::Columns(whole, [all[0], all[1], all[last]], partial)));
         }
         let planes: Option<Vec<_>> = given.iter().map(|&(name, arg, t)| Plane::of(name, arg, t)).collect();
         let Some(all) = planes.filter(|_| self.share == Share::Channel && dims.len() == 3 && bits == Bits::None) else { return Ok(None) };
@@ -75,7 +68,7 @@ impl Norm<'_> {
         };
         let moments = read == 1;
         program.launches.push(match shape {
-            Shape::Columns(whole, all, places) => {
+            Shape::Columns(whole, all, partial) => {
                 let settle = set(&|k| format!("to[{k} * LANES * VECTOR]"));
                 let value = names.iter().fold(value.to_owned(), |text, name| text.replace(&format!("${name}"), &format!("{name}[i]")));
                 let body = columns_kept::Body {
@@ -88,7 +81,7 @@ impl Norm<'_> {
                     settle: &settle,
                     value: &value,
                 };
-                whole.launch(emit, &body, *places)
+                whole.launch(emit, &body, *partial)
             }
             Shape::Planes(kept, all) => {
                 let settle = set(&|k| names[k].to_owned());

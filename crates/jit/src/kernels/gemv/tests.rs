@@ -88,14 +88,17 @@ fn scale(g: usize, j: usize) -> f32 {
     (1 << ((g + j) % 3)) as f32
 }
 
-/// Runs a panel of `groups` groups of `steps` lines each and compares all sums.
+/// Runs panels of `groups` groups of `steps` lines each and compares all sums.
 fn panel(isa: Isa, kernel: Gemv, groups: usize, steps: usize) {
-    let Layout::Panel { line, vectors, groups: quantised } = kernel.layout else { unreachable!() };
+    let Layout::Panel { line, vectors, panels, groups: quantised } = kernel.layout else { unreachable!() };
     let (decode, rows, lanes) = (kernel.decode, usize::from(kernel.rows), isa.width().lanes());
-    let (line, columns, each) = (usize::from(line) * lanes, usize::from(vectors) * lanes, decode.line_depth());
-    let lines = groups * steps;
+    let (line, panels, each) = (usize::from(line) * lanes, usize::from(panels), decode.line_depth());
+    let (taken, lines) = (usize::from(vectors) * lanes, groups * steps);
+    let columns = panels * taken;
     let words = |l: usize, j: usize| word(decode.stored, (0..each).map(move |p| pick(l * each + p, j)));
-    let b: Vec<u8> = (0..lines * line).flat_map(|i| words(i / line, i % line).to_le_bytes()[..decode.line_bytes()].to_vec()).collect();
+    let place = |i: usize| (i / line % lines, i / line / lines * taken + i % line);
+    let word = |i: usize| words(place(i).0, place(i).1).to_le_bytes()[..decode.line_bytes()].to_vec();
+    let b: Vec<u8> = (0..panels * lines * line).flat_map(word).collect();
     let parts = decode.line_parts();
     let a = |i: usize| a_word(decode, i / rows % parts, |place| source(i % rows, i / rows / parts * each + place));
     let a: Vec<u32> = (0..lines * parts * rows).map(a).collect();
@@ -109,7 +112,7 @@ fn panel(isa: Isa, kernel: Gemv, groups: usize, steps: usize) {
     let (blocks, rest) = (steps / kernel.unroll(), steps % kernel.unroll());
     let more = (scales.as_ptr().cast(), zeros.as_ptr(), sums.as_ptr());
     let args = Args { c_row: c_row * 4, groups, blocks, rest, scale: more.0, zero: more.1, a_sums: more.2, ..args(&a, &b, &mut c) };
-    let args = Args { scale_row: columns * 4, zero_row: columns, ..args };
+    let args = Args { scale_row: columns * 4, zero_row: columns, b_row: lines * line * decode.line_bytes(), ..args };
     if !run(kernel.function(isa), &args) {
         return;
     }
@@ -135,8 +138,10 @@ fn panels() {
             for rows in 1..=MAX_ROWS {
                 for line in 1..=if isa.avx512 { 4 } else { 2 } {
                     let vectors = Gemv::vectors(isa, decode, rows, line) as u8;
-                    let layout = Layout::Panel { line: line as u8, vectors, groups: None };
-                    panel(isa, Gemv { decode, rows: rows as u8, layout }, 1, 9);
+                    for panels in 1..=Gemv::panels(isa, decode, rows, line) as u8 {
+                        let layout = Layout::Panel { line: line as u8, vectors, panels, groups: None };
+                        panel(isa, Gemv { decode, rows: rows as u8, layout }, 1, 9);
+                    }
                 }
             }
         }
@@ -149,7 +154,8 @@ fn panels_with_groups() {
         for decode in decodes(isa) {
             for (rows, line) in [(1, 2), (3, 2), (8, 1)] {
                 for (scale, zero) in [(Some(Elem::F32), None), (None, Some(Elem::U8)), (Some(Elem::F32), Some(Elem::U8))] {
-                    let layout = Layout::Panel { line, vectors: line, groups: Some(Groups { scale, zero }) };
+                    let panels = Gemv::panels(isa, decode, rows.into(), line.into()) as u8;
+                    let layout = Layout::Panel { line, vectors: line, panels, groups: Some(Groups { scale, zero }) };
                     panel(isa, Gemv { decode, rows, layout }, 3, 5);
                 }
             }
@@ -287,9 +293,10 @@ fn inner_loops_do_not_spill() {
                     layouts.push(Layout::Columns { columns: Gemv::scaled_columns(isa, decode, rows) as u8, masked: false, scales });
                 }
                 for line in 1..=if isa.avx512 { 4 } else { 2 } {
+                    let panels = Gemv::panels(isa, decode, rows, line) as u8;
                     let (vectors, line) = (Gemv::vectors(isa, decode, rows, line) as u8, line as u8);
                     let groups = Some(Groups { scale: Some(Elem::Bf16), zero: Some(Elem::F32) });
-                    layouts.extend([None, groups].map(|groups| Layout::Panel { line, vectors, groups }));
+                    layouts.extend([None, groups].map(|groups| Layout::Panel { line, vectors, panels, groups }));
                 }
                 if !decode.pairs {
                     layouts.push(Layout::Rows { lines: Gemv::lines(isa) as u8, masked: true });
@@ -308,12 +315,14 @@ fn inner_loops_do_not_spill() {
 fn code_is_as_kept() {
     let pairs = Decode { stored: Stored::S4, pairs: true };
     let floats = |stored| Decode { stored, pairs: false };
-    let panel = |vectors, groups| Layout::Panel { line: vectors, vectors, groups };
+    let panel = |vectors, groups| Layout::Panel { line: vectors, vectors, panels: 1, groups };
+    let panels = Layout::Panel { line: 2, vectors: 2, panels: 4, groups: None };
     let groups = Some(Groups { scale: Some(Elem::Bf16), zero: Some(Elem::U8) });
     let kept = [
         (Gemv { decode: pairs, rows: 1, layout: panel(4, None) }, Isa::AVX512_BF16),
         (Gemv { decode: pairs, rows: 4, layout: panel(4, groups) }, Isa::AVX512_BF16),
         (Gemv { decode: floats(Stored::F32), rows: 1, layout: panel(4, None) }, Isa::AVX512),
+        (Gemv { decode: floats(Stored::F32), rows: 1, layout: panels }, Isa::AVX2),
         (Gemv { decode: floats(Stored::S8), rows: 1, layout: panel(4, None) }, Isa::AVX512),
         (Gemv { decode: floats(Stored::U4), rows: 2, layout: panel(2, None) }, Isa::AVX2),
         (Gemv { decode: floats(Stored::F32), rows: 1, layout: Layout::Rows { lines: 8, masked: true } }, Isa::AVX512),

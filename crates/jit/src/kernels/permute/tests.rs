@@ -18,9 +18,11 @@ fn number(elem: Elem, i: usize) -> (f32, Vec<u8>) {
 fn lane(kernel: &Permute, n: usize, (write, lane): (usize, usize)) -> (usize, usize) {
     let lanes = match kernel.order {
         Order::Bits(lanes) => lanes,
-        Order::Joined(rows) => return ((write << n | lane) % usize::from(rows), (write << n | lane) / usize::from(rows)),
+        Order::Interleaved(rows) => return ((write << n | lane) % usize::from(rows), (write << n | lane) / usize::from(rows)),
         Order::Kept => return (write, lane),
-        Order::Parted(rows) => return ((lane * usize::from(rows) + write) >> n, (lane * usize::from(rows) + write) & ((1 << n) - 1)),
+        Order::Deinterleaved(rows) => {
+            return ((lane * usize::from(rows) + write) >> n, (lane * usize::from(rows) + write) & ((1 << n) - 1));
+        }
     };
     let gone = (0..n as u8).filter(|bit| !lanes[..n].contains(bit));
     let (mut vector, mut from) = (0, 0);
@@ -173,7 +175,7 @@ fn elements_are_converted_scaled_and_masked() {
 fn rows_become_neighbours_and_back() {
     for isa in ISAS {
         for n in [3, 5, 6, 7] {
-            for order in [Order::Joined(n), Order::Parted(n)] {
+            for order in [Order::Interleaved(n), Order::Deinterleaved(n)] {
                 let kernel = Permute {
                     from: Elem::F32,
                     to: Elem::F32,
@@ -238,7 +240,8 @@ fn golden_listings() {
         reads_whole: false,
         streaming: false,
     };
-    for (kernel, isa) in [(kernel, Isa::AVX512), (Permute { order: Order::Joined(3), vectors: [3; 2], masked: true, ..kernel }, Isa::AVX2)]
+    for (kernel, isa) in
+        [(kernel, Isa::AVX512), (Permute { order: Order::Interleaved(3), vectors: [3; 2], masked: true, ..kernel }, Isa::AVX2)]
     {
         assert_eq!(golden(&kernel, isa).inner_spills, 0);
     }

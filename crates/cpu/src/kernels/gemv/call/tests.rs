@@ -1,5 +1,6 @@
 use super::*;
 use crate::CpuTarget;
+use crate::kernels::gemv::{PanelRun, Row};
 use crate::kernels::scratch::lend;
 use oxidnn_jit::kernels::gemv::{Groups, Scales};
 use oxidnn_jit::kernels::unpack::{Decode, Stored};
@@ -26,8 +27,12 @@ fn gemv_refuses_operands_that_are_too_short() {
     // operands.
     let cases = [
         (
-            Layout::Panel { line: 2, vectors: 1, groups },
+            Layout::Panel { line: 2, vectors: 1, panels: 1, groups },
             vec![6 * rows, 11 * lanes, (rows - 1) * 3 * lanes + lanes, 5 * lanes, 5 * lanes, 2 * rows],
+        ),
+        (
+            Layout::Panel { line: 1, vectors: 1, panels: 2, groups },
+            vec![6 * rows, 4 * lanes + 6 * lanes, (rows - 1) * 3 * lanes + 2 * lanes, 6 * lanes, 6 * lanes, 2 * rows],
         ),
         (Layout::Rows { lines: 2, masked: true }, vec![4 * rows, 3 * 4 * lanes + 3 * lanes + 5, 4 * rows * lanes]),
         (Layout::Columns { columns: 2, masked: true, scales: None }, vec![7 * lanes + 5, 3 * 4 * lanes + 3 * lanes + 5, 2 * rows + lanes]),
@@ -50,6 +55,18 @@ fn gemv_refuses_operands_that_are_too_short() {
             kernel.run(&on, c, 3 * lanes);
         });
     }
+}
+
+#[test]
+fn rows_refuse_operands_that_are_too_short() {
+    let Some(isa) = CpuTarget::host().jit else { return };
+    let columns = 2 * isa.width().lanes();
+    let row = Row::get(isa, columns).unwrap();
+    // Two panels of three lines.
+    refuses("a row", &[3, 6 * columns, 2 * columns], |memory| {
+        let [a, b, c] = memory else { panic!("three operands") };
+        row.add((lend(a), 0), 3, &PanelRun { buf: lend(b), at: 0, step: 3 * columns * 4, count: 2 }, c);
+    });
 }
 
 #[test]
