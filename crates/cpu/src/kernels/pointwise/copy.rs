@@ -309,8 +309,6 @@ fn elements<T: Element>(simd: Simd, to: Buf, from: Buf, chunk: &Chunk<'_>) {
         }
     } else if outer == 1 && chunk.rows > 1 {
         transpose(simd, from, at, inner, block, chunk.run);
-    } else if inner == 2 {
-        alternate(simd, from, at, outer, block, chunk.run);
     } else {
         each([chunk.rows, chunk.run], [outer, inner], |i, place| block[i] = from.get(at + place));
     }
@@ -336,32 +334,6 @@ fn rows<const N: usize>(to: Buf, from: Buf, [rows, n]: [usize; 2], [dst, src]: [
             to.write(dst + n - N, &last);
         }
         to.write(dst, &first);
-    }
-}
-
-multiversion! {
-    /// Fills the rows of `block`, of `run` elements, with every second element: row `r` from `at + r * outer` on.
-    fn alternate<T: Element>(from: Buf<'_>, at: usize, outer: usize, block: &mut [T], run: usize) {
-        for (r, row) in block.chunks_exact_mut(run).enumerate() {
-            let at = at + r * outer;
-            match run {
-                16.. => pieces::<T, 16, 31>(from, at, row),
-                8.. => pieces::<T, 8, 15>(from, at, row),
-                4.. => pieces::<T, 4, 7>(from, at, row),
-                _ => pieces::<T, 1, 1>(from, at, row),
-            }
-        }
-    }
-}
-
-/// Copies every second element in pieces of `N` (`M` with those between); the last piece overlaps the one before.
-#[inline(always)]
-fn pieces<T: Element, const N: usize, const M: usize>(from: Buf<'_>, at: usize, row: &mut [T]) {
-    let run = row.len();
-    for i in (0..run).step_by(N).map(|i| i.min(run - N)) {
-        let mut all = [T::zeroed(); M];
-        from.read(at + 2 * i, &mut all);
-        row[i..i + N].copy_from_slice(&std::array::from_fn::<T, N, _>(|k| all[2 * k]));
     }
 }
 

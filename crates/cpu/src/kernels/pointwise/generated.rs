@@ -359,7 +359,9 @@ impl Program {
             let operands = spec.operands.iter().zip(from).filter(|(o, origin)| o.1 == Way::Moves && whole(origin));
             let all = operands.map(|(o, _)| o.0.bytes()).sum::<usize>().max(size_of::<f32>());
             let is_table = |slot: &usize| matches!(from[*slot], Origin::Operand(i) if matches!(group.operands[i].source, Source::Table(_)));
-            chain.streamed = chain.result().filter(|slot| !is_table(slot) && !caches.keep(bytes(all)));
+            // Padded areas are zeroed at the end, in lines that should still be in a cache.
+            let is_far = !caches.keep(bytes(all)) && (self.pipeline.padding.is_empty() || bytes(all) > caches.l3);
+            chain.streamed = chain.result().filter(|slot| !is_table(slot) && is_far);
         }
         self
     }

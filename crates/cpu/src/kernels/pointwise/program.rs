@@ -810,6 +810,8 @@ impl<'p> Builder<'p> {
 /// are whole runs of memory. Whether positions are then all that the operands have.
 fn spread(space: &mut Dims, places: &mut [Place]) -> bool {
     let exist = *space;
+    let volume = |place: &Place| if let Place::Tensor(_, blocking) = place { blocking.padded_dims.volume() } else { None };
+    let is_near = places.first().and_then(volume).is_some_and(|volume| volume <= NEAR);
     for d in (0..space.len()).filter(|d| exist[*d] > 0) {
         let is_broadcast = |dims: &Dims| dims[d] == 1 && exist[d] > 1;
         let sizes = places.iter().filter_map(|place| match place {
@@ -818,7 +820,7 @@ fn spread(space: &mut Dims, places: &mut [Place]) -> bool {
             Place::Table { strides, .. } => (strides[d] != 0).then_some(exist[d]),
         });
         let (least, most) = sizes.fold((i64::MAX, 0), |(least, most), size| (size.min(least), size.max(most)));
-        let skips = |place: &Place| matches!(place, Place::Tensor(dims, blocking) if skips_lines(dims, blocking, d));
+        let skips = |place: &Place| is_near && matches!(place, Place::Tensor(dims, blocking) if skips_lines(dims, blocking, d));
         if least != most || most == exist[d] || places.iter().any(skips) {
             continue;
         }
@@ -837,6 +839,8 @@ fn spread(space: &mut Dims, places: &mut [Place]) -> bool {
 
 /// Size of a dimension with padding, relative to that without, from which on its padding is most of a tensor.
 const SPARSE: i64 = 4;
+/// Most elements of a tensor, with its padding, that are in the caches when padded areas are zeroed at the end: from memory, one pass over all is faster.
+const NEAR: i64 = 1 << 20;
 
 /// Whether a dimension's padding is most of a tensor, and fills blocks between those that exist, which need not be read.
 pub fn skips_lines(dims: &Dims, b: &Blocking, d: usize) -> bool {

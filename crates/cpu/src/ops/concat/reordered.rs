@@ -2,7 +2,7 @@
 //! part of the destination, a view of the same memory, by the best row of reorders. Where the destination does not stay in the caches until the
 //! last source is there, and they share its lines, all of them go band by band of rows.
 
-use super::{concat, parts};
+use super::{concat, parts, with_padding};
 use crate::CpuTarget;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
@@ -12,7 +12,7 @@ use crate::ops::support::{OPERANDS, best, run_with};
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_runtime::{ALIGNMENT, Ctx, Exec, Plan, Region, Skip};
 use oxidnn_spec::op::{Concat, Reorder};
-use oxidnn_spec::{Arg, Attr, Error, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Error, Layout, Problem, Tensor};
 use std::sync::Arc;
 
 /// Elements from which on separate reorders pay.
@@ -51,6 +51,14 @@ fn rows_of_band(op: &Concat, attr: &Attr, target: &CpuTarget) -> Option<i64> {
     (shared && op.axis == 1 && !scaled).then_some(rows)
 }
 
+/// Whether all sources have long runs in common with their parts of the destination.
+fn has_runs(op: &Concat) -> Result<bool, Skip> {
+    let run = |(src, part): (&Tensor, Option<Layout>)| {
+        part.is_none_or(|layout| reorder::run(&Tensor { dtype: op.dst.dtype, layout }, src) >= MAX_RUN)
+    };
+    Ok(op.srcs.iter().zip(parts(op)?).all(run))
+}
+
 /// Plans such a concatenation.
 ///
 /// # Errors
@@ -58,8 +66,7 @@ fn rows_of_band(op: &Concat, attr: &Attr, target: &CpuTarget) -> Option<i64> {
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
-        let op = concat(problem)?;
-        let attr = &problem.attr;
+        let (op, attr) = (concat(problem)?, &problem.attr);
         if !(Attr { scales: Default::default(), scratchpad: Default::default(), ..attr.clone() }).is_default() {
             return Err(Skip::Attr("other than scales of the sources".into()));
         }
@@ -70,26 +77,27 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         if op.dst.dims().volume().is_none_or(|n| n < MIN_ELEMENTS) {
             return Err(Skip::Shape("few elements"));
         }
+        let moves = attr.scales.is_empty() && op.srcs.iter().all(|src| src.dtype == op.dst.dtype);
+        let whole = with_padding(op).filter(|_| moves);
+        if has_runs(op)? || whole.is_some_and(|whole| has_runs(&whole).is_ok_and(|has| has)) {
+            return Err(Skip::Layout("of src and dst: the same neighbours".into()));
+        }
         let rows = rows_of_band(op, attr, target);
         let band = |t: &Tensor| rows.map_or(Some(t.clone()), |rows| part(t, 1, rows)).ok_or(Skip::Layout("of src or dst: no bands".into()));
         let steps = |t: &Tensor| rows.map_or([0; 2], |rows| [bytes(t, 0), bytes(t, 2) * rows as usize]);
         let workers = if rows.is_some() { target.threads.max(1) } else { 0 };
         let inner = &CpuTarget { threads: if workers > 0 { 1 } else { target.threads }, ..*target };
-        let (mut all, mut alike) = (Vec::new(), true);
+        let mut all = Vec::new();
         for (i, (src, part)) in op.srcs.iter().zip(parts(op)?).enumerate() {
             let Some(layout) = part else { continue };
             let (arg, dst) = (Arg::multiple_src(i), Tensor { dtype: op.dst.dtype, layout });
             let mut of_part = Attr::default();
             of_part.scales.extend(attr.scales.get(&arg).map(|scale| (Arg::SRC, scale.clone())));
-            alike &= reorder::run(&dst, src) >= MAX_RUN;
             let (steps, tensors) = ([src, &dst].map(steps), [band(src)?, band(&dst)?]);
             let moved = Problem::new(Reorder { src: tensors[0].clone(), dst: tensors[1].clone() }, of_part);
             let moved = moved.map_err(|e| Skip::Layout(format!("of dst: {e}")))?;
             let plan = best(reorder::IMPLS, &moved, inner).ok_or(Skip::Op("a source that only the reference reorders"))?;
             all.push(Part { src: arg, tensors, steps, plan });
-        }
-        if alike {
-            return Err(Skip::Layout("of src and dst: the same neighbours".into()));
         }
         let scratch = all.iter().map(|part| part.plan.scratch_bytes()).max().unwrap_or(0).next_multiple_of(ALIGNMENT) / size_of::<f32>();
         let dims = op.dst.dims();
