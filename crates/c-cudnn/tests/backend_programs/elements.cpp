@@ -1,6 +1,8 @@
 // Every pointwise mode, with broadcast, factors and parameters.
 #include "raw.hpp"
 
+#include <cstring>
+
 using Two = std::function<double(double, double)>;
 
 static D parameters(int mode, const std::map<int, double> &reals = {}, int axis = -1, int precision = CUDNN_DATA_FLOAT) {
@@ -212,10 +214,33 @@ static void types(cudnnHandle_t handle) {
     });
 }
 
+static int by_definition;
+
+static void listen(cudnnSeverity_t, void *, const cudnnDebug_t *, const char *message) {
+    by_definition += strstr(message, "ref:any") != nullptr;
+}
+
+// Functions in single precision that are composed of others have kernels for every step: the reference is a hundred times slower.
+static void composed(cudnnHandle_t h) {
+    Floats x = numbers(120, 1), b = numbers(120, 3), far = x;
+    for (auto &v : b) v = v == 0 ? 1 : v;
+    for (auto &v : far) v *= 40000;
+    is(cudnnSetCallback(1 << CUDNN_SEV_INFO, nullptr, listen), CUDNN_STATUS_SUCCESS, "listen");
+    one(h, "sin of large numbers", CUDNN_POINTWISE_SIN, far, [](double v) { return std::sin(v); });
+    one(h, "cos of large numbers", CUDNN_POINTWISE_COS, far, [](double v) { return std::cos(v); });
+    one(h, "tan composed", CUDNN_POINTWISE_TAN, x, [](double v) { return std::tan(v); }, {}, 1e-4);
+    one(h, "erf composed", CUDNN_POINTWISE_ERF, x, [](double v) { return std::erf(v); }, {}, 1e-6);
+    two(h, "pow composed", CUDNN_POINTWISE_POW, x, b, DIMS, [](double a, double v) { return std::pow(a, v); });
+    two(h, "atan2 composed", CUDNN_POINTWISE_ATAN2, x, b, DIMS, [](double a, double v) { return std::atan2(a, v); });
+    is(cudnnSetCallback(0, nullptr, nullptr), CUDNN_STATUS_SUCCESS, "listen no more");
+    check(by_definition == 0, "composed functions have kernels");
+}
+
 void elements(cudnnHandle_t handle) {
     single(handle);
     pairs(handle);
     gradients(handle);
     choices(handle);
     types(handle);
+    composed(handle);
 }

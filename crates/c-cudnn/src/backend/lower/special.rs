@@ -61,30 +61,27 @@ impl Lowering<'_> {
 
     /// `x` to the power of `b`: by the logarithm of the magnitude, with the sign if the exponent is an integer.
     pub(super) fn power_of(&mut self, x: &Val, b: &Val) -> Result<Val, Failure> {
-        let (x, b) = (x.clone(), b.clone());
-        self.wide(|l| {
-            let (x, b) = (l.real(&x)?, l.real(&b)?);
-            let size = l.one(EltwiseAlg::Abs, [0.0; 2], &x)?;
-            let log = l.one(EltwiseAlg::Log, [0.0; 2], &size)?;
-            let exponent = l.mul(&b, &log)?;
-            let size = l.one(EltwiseAlg::Exp, [0.0; 2], &exponent)?;
-            let floor = l.floor(&b)?;
-            let whole = l.two(BinaryAlg::Eq, &floor, &b)?;
-            let half = l.with_number(BinaryAlg::Mul, &b, 0.5)?;
-            let floor = l.floor(&half)?;
-            let odd = l.two(BinaryAlg::Ne, &floor, &half)?;
-            // The sign of a negative x's power: 1 or -1 for integer exponents, else NaN.
-            let sign = l.one(EltwiseAlg::Linear, [-2.0, 1.0], &odd)?;
-            let sign = l.select_or(&whole, &sign, f64::NAN)?;
-            let negative = l.with_number(BinaryAlg::Lt, &x, 0.0)?;
-            let signed = l.mul(&size, &sign)?;
-            let power = l.select(&negative, &signed, &size)?;
-            // x^0 and 1^x are 1 for every x.
-            let (zeroth, unit) = (l.with_number(BinaryAlg::Eq, &b, 0.0)?, l.with_number(BinaryAlg::Eq, &x, 1.0)?);
-            let always = l.two(BinaryAlg::Max, &zeroth, &unit)?;
-            let one = l.number(1.0)?;
-            l.select(&always, &one, &power)
-        })
+        let (x, b) = (self.real(x)?, self.real(b)?);
+        let size = self.one(EltwiseAlg::Abs, [0.0; 2], &x)?;
+        let log = self.one(EltwiseAlg::Log, [0.0; 2], &size)?;
+        let exponent = self.mul(&b, &log)?;
+        let size = self.one(EltwiseAlg::Exp, [0.0; 2], &exponent)?;
+        let floor = self.floor(&b)?;
+        let whole = self.two(BinaryAlg::Eq, &floor, &b)?;
+        let half = self.with_number(BinaryAlg::Mul, &b, 0.5)?;
+        let floor = self.floor(&half)?;
+        let odd = self.two(BinaryAlg::Ne, &floor, &half)?;
+        // The sign of a negative x's power: 1 or -1 for integer exponents, else NaN.
+        let sign = self.one(EltwiseAlg::Linear, [-2.0, 1.0], &odd)?;
+        let sign = self.select_or(&whole, &sign, f64::NAN)?;
+        let negative = self.with_number(BinaryAlg::Lt, &x, 0.0)?;
+        let signed = self.mul(&size, &sign)?;
+        let power = self.select(&negative, &signed, &size)?;
+        // x^0 and 1^x are 1 for every x.
+        let (zeroth, unit) = (self.with_number(BinaryAlg::Eq, &b, 0.0)?, self.with_number(BinaryAlg::Eq, &x, 1.0)?);
+        let always = self.two(BinaryAlg::Max, &zeroth, &unit)?;
+        let one = self.number(1.0)?;
+        self.select(&always, &one, &power)
     }
 
     /// A polynomial, coefficients from the highest power down.
@@ -99,33 +96,37 @@ impl Lowering<'_> {
         Ok(sum)
     }
 
-    /// Sine and cosine: range reduction to the nearest multiple of pi / 2, then their series, chosen by the quadrant.
-    pub(super) fn circle(&mut self, x: &Val) -> Result<(Val, Val), Failure> {
-        let narrow = std::mem::replace(&mut self.real, DataType::F64);
-        let made = self.circle_wide(x);
-        self.real = narrow;
-        let (sin, cos) = made?;
-        Ok((self.real(&sin)?, self.real(&cos)?))
+    /// What remains of `x` after the nearest multiple of pi / 2, and which multiple it is. By Cody and Waite: pi / 2 is a sum of parts with so
+    /// few bits that their multiples are exact, in f32 for `x` up to 4e5, beyond which the numbers of f32 are 1/32 apart and more.
+    fn turned(&mut self, x: &Val) -> Result<(Val, Val), Failure> {
+        const OF_F64: [f64; 2] = [1.570_796_326_734_125_6, 6.077_100_506_506_192e-11];
+        const OF_F32: [(u32, i32); 7] = [(25, 4), (1, 7), (63, 17), (13, 22), (5, 26), (17, 34), (5, 41)];
+        let turns = self.with_number(BinaryAlg::Mul, x, 1.0 / FRAC_PI_2)?;
+        let quarter = self.rounded(&turns)?;
+        let wide = self.real == DataType::F64;
+        let parts = if wide { OF_F64.to_vec() } else { OF_F32.map(|(n, e)| f64::from(n) * 2f64.powi(-e)).to_vec() };
+        let mut rest = x.clone();
+        for part in parts {
+            let multiple = self.with_number(BinaryAlg::Mul, &quarter, part)?;
+            rest = self.sub(&rest, &multiple)?;
+        }
+        // Inexact multiples leave more than half a quarter, for which the series are not meant.
+        let rest = if wide { rest } else { self.one(EltwiseAlg::Clip, [-0.8, 0.8], &rest)? };
+        Ok((rest, quarter))
     }
 
-    fn circle_wide(&mut self, x: &Val) -> Result<(Val, Val), Failure> {
-        // pi / 2 in two parts (Cody and Waite), the first of which has few bits, so that its multiples are exact.
-        const HIGH: f64 = 1.570_796_326_734_125_6;
-        const LOW: f64 = 6.077_100_506_506_192e-11;
+    /// Sine and cosine: range reduction to the nearest multiple of pi / 2, then their series, chosen by the quadrant.
+    pub(super) fn circle(&mut self, x: &Val) -> Result<(Val, Val), Failure> {
         let x = self.real(x)?;
-        let turns = self.with_number(BinaryAlg::Mul, &x, 1.0 / FRAC_PI_2)?;
-        let quarter = self.rounded(&turns)?;
-        let high = self.with_number(BinaryAlg::Mul, &quarter, HIGH)?;
-        let low = self.with_number(BinaryAlg::Mul, &quarter, LOW)?;
-        let rest = self.sub(&x, &high)?;
-        let rest = self.sub(&rest, &low)?;
+        let (rest, quarter) = self.turned(&x)?;
+        let terms = if self.real == DataType::F64 { 9 } else { 6 };
         let square = self.mul(&rest, &rest)?;
         let series = |from: u32| -> Vec<f64> {
             let term = |i: u32| {
                 let factorial: f64 = (1..=2 * i + from).map(f64::from).product();
                 if i.is_multiple_of(2) { 1.0 / factorial } else { -1.0 / factorial }
             };
-            (0..9).rev().map(term).collect()
+            (0..terms).rev().map(term).collect()
         };
         let sin = self.polynomial(&square, &series(1))?;
         let sin = self.mul(&sin, &rest)?;
@@ -152,73 +153,67 @@ impl Lowering<'_> {
 
     /// atan2: range reduction to a slope below tan(pi / 8), the series, then octants.
     pub(super) fn arc_tangent(&mut self, y: &Val, x: &Val) -> Result<Val, Failure> {
-        let (y, x) = (y.clone(), x.clone());
-        self.wide(|l| {
-            let (y, x) = (l.real(&y)?, l.real(&x)?);
-            let (ay, ax) = (l.one(EltwiseAlg::Abs, [0.0; 2], &y)?, l.one(EltwiseAlg::Abs, [0.0; 2], &x)?);
-            let steep = l.two(BinaryAlg::Gt, &ay, &ax)?;
-            let (low, high) = (l.two(BinaryAlg::Min, &ay, &ax)?, l.two(BinaryAlg::Max, &ay, &ax)?);
-            let zero = l.with_number(BinaryAlg::Eq, &high, 0.0)?;
-            let equal = l.two(BinaryAlg::Eq, &low, &high)?;
-            let slope = l.div(&low, &high)?;
-            // Equal legs, even infinite ones, have slope 1; if both are 0, slope 0.
-            let one = l.number(1.0)?;
-            let slope = l.select(&equal, &one, &slope)?;
-            let none = l.number(0.0)?;
-            let slope = l.select(&zero, &none, &slope)?;
-            let wide = l.with_number(BinaryAlg::Gt, &slope, (FRAC_PI_4 / 2.0).tan())?;
-            let (less, more) = (l.with_number(BinaryAlg::Sub, &slope, 1.0)?, l.with_number(BinaryAlg::Add, &slope, 1.0)?);
-            let turned = l.div(&less, &more)?;
-            let t = l.select(&wide, &turned, &slope)?;
-            let square = l.mul(&t, &t)?;
-            let series: Vec<f64> = (0..20).rev().map(|i| f64::from(if i % 2 == 0 { 1 } else { -1 }) / f64::from(2 * i + 1)).collect();
-            let angle = l.polynomial(&square, &series)?;
-            let angle = l.mul(&angle, &t)?;
-            let eighth = l.with_number(BinaryAlg::Mul, &wide, FRAC_PI_4)?;
-            let angle = l.add(&angle, &eighth)?;
-            let other = l.one(EltwiseAlg::Linear, [-1.0, 0.0], &angle)?;
-            let other = l.with_number(BinaryAlg::Add, &other, FRAC_PI_2)?;
-            let angle = l.select(&steep, &other, &angle)?;
-            let left = l.with_number(BinaryAlg::Lt, &x, 0.0)?;
-            let other = l.one(EltwiseAlg::Linear, [-1.0, 0.0], &angle)?;
-            let other = l.with_number(BinaryAlg::Add, &other, PI)?;
-            let angle = l.select(&left, &other, &angle)?;
-            let below = l.with_number(BinaryAlg::Lt, &y, 0.0)?;
-            let sign = l.one(EltwiseAlg::Linear, [-2.0, 1.0], &below)?;
-            l.mul(&angle, &sign)
-        })
+        let (y, x) = (self.real(y)?, self.real(x)?);
+        let (ay, ax) = (self.one(EltwiseAlg::Abs, [0.0; 2], &y)?, self.one(EltwiseAlg::Abs, [0.0; 2], &x)?);
+        let steep = self.two(BinaryAlg::Gt, &ay, &ax)?;
+        let (low, high) = (self.two(BinaryAlg::Min, &ay, &ax)?, self.two(BinaryAlg::Max, &ay, &ax)?);
+        let zero = self.with_number(BinaryAlg::Eq, &high, 0.0)?;
+        let equal = self.two(BinaryAlg::Eq, &low, &high)?;
+        let slope = self.div(&low, &high)?;
+        // Equal legs, even infinite ones, have slope 1; if both are 0, slope 0.
+        let one = self.number(1.0)?;
+        let slope = self.select(&equal, &one, &slope)?;
+        let none = self.number(0.0)?;
+        let slope = self.select(&zero, &none, &slope)?;
+        let wide = self.with_number(BinaryAlg::Gt, &slope, (FRAC_PI_4 / 2.0).tan())?;
+        let (less, more) = (self.with_number(BinaryAlg::Sub, &slope, 1.0)?, self.with_number(BinaryAlg::Add, &slope, 1.0)?);
+        let turned = self.div(&less, &more)?;
+        let t = self.select(&wide, &turned, &slope)?;
+        let square = self.mul(&t, &t)?;
+        let series: Vec<f64> = (0..20).rev().map(|i| f64::from(if i % 2 == 0 { 1 } else { -1 }) / f64::from(2 * i + 1)).collect();
+        let angle = self.polynomial(&square, &series)?;
+        let angle = self.mul(&angle, &t)?;
+        let eighth = self.with_number(BinaryAlg::Mul, &wide, FRAC_PI_4)?;
+        let angle = self.add(&angle, &eighth)?;
+        let other = self.one(EltwiseAlg::Linear, [-1.0, 0.0], &angle)?;
+        let other = self.with_number(BinaryAlg::Add, &other, FRAC_PI_2)?;
+        let angle = self.select(&steep, &other, &angle)?;
+        let left = self.with_number(BinaryAlg::Lt, &x, 0.0)?;
+        let other = self.one(EltwiseAlg::Linear, [-1.0, 0.0], &angle)?;
+        let other = self.with_number(BinaryAlg::Add, &other, PI)?;
+        let angle = self.select(&left, &other, &angle)?;
+        let below = self.with_number(BinaryAlg::Lt, &y, 0.0)?;
+        let sign = self.one(EltwiseAlg::Linear, [-2.0, 1.0], &below)?;
+        self.mul(&angle, &sign)
     }
 
     /// The error function: its series near 0, else of the Gaussian error linear unit, which has it as a factor.
     pub(super) fn erf(&mut self, x: &Val) -> Result<Val, Failure> {
-        let x = x.clone();
-        self.wide(|l| {
-            let x = l.real(&x)?;
-            let size = l.one(EltwiseAlg::Abs, [0.0; 2], &x)?;
-            let near = l.with_number(BinaryAlg::Lt, &size, 1.0)?;
-            let inside = l.select_or(&near, &x, 0.0)?;
-            let square = l.mul(&inside, &inside)?;
-            let term = |i: i32| {
-                let factorial: f64 = (1..=i).map(f64::from).product();
-                2.0 / PI.sqrt() * f64::from(if i % 2 == 0 { 1 } else { -1 }) / (factorial * f64::from(2 * i + 1))
-            };
-            let series: Vec<f64> = (0..18).rev().map(term).collect();
-            let small = l.polynomial(&square, &series)?;
-            let small = l.mul(&small, &inside)?;
-            // Beyond 6 it rounds to 1.
-            let far = l.with_number(BinaryAlg::Min, &size, 6.0)?;
-            let far = l.with_number(BinaryAlg::Max, &far, 1.0)?;
-            let scaled = l.with_number(BinaryAlg::Mul, &far, std::f64::consts::SQRT_2)?;
-            let unit = l.one(EltwiseAlg::GeluErf, [0.0; 2], &scaled)?;
-            let ratio = l.div(&unit, &scaled)?;
-            let large = l.one(EltwiseAlg::Linear, [2.0, -1.0], &ratio)?;
-            let negative = l.with_number(BinaryAlg::Lt, &x, 0.0)?;
-            let sign = l.one(EltwiseAlg::Linear, [-2.0, 1.0], &negative)?;
-            let large = l.mul(&large, &sign)?;
-            let value = l.select(&near, &small, &large)?;
-            let number = l.two(BinaryAlg::Eq, &x, &x)?;
-            l.select(&number, &value, &x)
-        })
+        let x = self.real(x)?;
+        let size = self.one(EltwiseAlg::Abs, [0.0; 2], &x)?;
+        let near = self.with_number(BinaryAlg::Lt, &size, 1.0)?;
+        let inside = self.select_or(&near, &x, 0.0)?;
+        let square = self.mul(&inside, &inside)?;
+        let term = |i: i32| {
+            let factorial: f64 = (1..=i).map(f64::from).product();
+            2.0 / PI.sqrt() * f64::from(if i % 2 == 0 { 1 } else { -1 }) / (factorial * f64::from(2 * i + 1))
+        };
+        let series: Vec<f64> = (0..18).rev().map(term).collect();
+        let small = self.polynomial(&square, &series)?;
+        let small = self.mul(&small, &inside)?;
+        // Beyond 6 it rounds to 1.
+        let far = self.with_number(BinaryAlg::Min, &size, 6.0)?;
+        let far = self.with_number(BinaryAlg::Max, &far, 1.0)?;
+        let scaled = self.with_number(BinaryAlg::Mul, &far, std::f64::consts::SQRT_2)?;
+        let unit = self.one(EltwiseAlg::GeluErf, [0.0; 2], &scaled)?;
+        let ratio = self.div(&unit, &scaled)?;
+        let large = self.one(EltwiseAlg::Linear, [2.0, -1.0], &ratio)?;
+        let negative = self.with_number(BinaryAlg::Lt, &x, 0.0)?;
+        let sign = self.one(EltwiseAlg::Linear, [-2.0, 1.0], &negative)?;
+        let large = self.mul(&large, &sign)?;
+        let value = self.select(&near, &small, &large)?;
+        let number = self.two(BinaryAlg::Eq, &x, &x)?;
+        self.select(&number, &value, &x)
     }
 
     /// The bytes of bit-packed booleans: element `i` is bit `i % 8` of byte `i / 8`.

@@ -237,8 +237,8 @@ impl Direct {
             (place.size, place.block) = (WORD, all.next_multiple_of(lanes));
         }
         // Padding channels of blocks are zero, and so are their results without post-ops; the places of maxima would not be zero.
-        let read = forward || places.as_ref().is_none_or(|p| p.padded);
-        let whole = planes.is_none() && attr.is_default() && source.padded && result.padded && read;
+        let places_padded = places.as_ref().is_none_or(|p| p.padded);
+        let whole = planes.is_none() && attr.is_default() && source.padded && result.padded && places_padded;
         let channels = if whole { all.next_multiple_of(source.block) } else { all };
         result.padded &= !whole;
         let blocked = source.blocks > 0;
