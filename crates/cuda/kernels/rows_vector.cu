@@ -6,10 +6,10 @@
 //
 // The generated header has `row`, which loads, reduces and writes the row of output o in vectors of VECTOR terms, and `reduced`, which combines a stage's values of
 // all threads of a row in an order that depends on the sizes and on the row's offset from a vector boundary; and `prepare`, which copies what all rows share to
-// shared memory, if they begin at any offset. All rows of such a CTA (PHASED) have the same offset from a vector boundary: every VECTOR-th row has.
+// shared memory, if they begin at any offset.
 #include "args.cuh"
 
-extern "C" __global__ void __launch_bounds__(THREADS * PER_BLOCK, RESIDENT) rows_vector(const __grid_constant__ Args a) {
+extern "C" __global__ void __launch_bounds__(THREADS * PER_BLOCK) rows_vector(const __grid_constant__ Args a) {
     begin();
     prepare(a);
 #if STAGED
@@ -19,16 +19,8 @@ extern "C" __global__ void __launch_bounds__(THREADS * PER_BLOCK, RESIDENT) rows
     for (i64 o = blockIdx.x / CLUSTER; o < a.outputs; o += gridDim.x / CLUSTER) row(a, (index)o, true, blockIdx.x % CLUSTER * THREADS + threadIdx.x);
 #else
     const int own = threadIdx.x / THREADS;
-#if PHASED
-    const i64 phase = blockIdx.x % VECTOR;
-    for (i64 first = (i64)blockIdx.x / VECTOR * PER_BLOCK; first * VECTOR + phase < a.outputs; first += (i64)gridDim.x / VECTOR * PER_BLOCK) {
-        const i64 o = (first + own) * VECTOR + phase;
-        row(a, (index)o, o < a.outputs, threadIdx.x % THREADS);
-    }
-#else
     for (i64 first = (i64)blockIdx.x * PER_BLOCK; first < a.outputs; first += (i64)gridDim.x * PER_BLOCK) {
         row(a, (index)(first + own), first + own < a.outputs, threadIdx.x % THREADS);
     }
-#endif
 #endif
 }

@@ -191,9 +191,9 @@ impl Shape {
         let row = threads * chunks(threads) * self.vector * all[..2].iter().map(|m| m.dtype.bits() as i64 / 8).sum::<i64>();
         let room = i64::from(target.facts.shared_memory);
         let stages = if 2 * row > room { return Ok(None) } else { (room.min(RING) / (row * together)).clamp(2, STAGES) };
-        // As many clusters as SMs, so that all are resident, which add their sums in the memory of the ring.
-        let is_whole = (2..=8).contains(&together) && parts % together == 0 && stages * row >= 8 * self.columns;
-        let cluster = if target.facts.sm >= 90 && is_whole { together } else { 1 };
+        // Two CTAs of an SM add their sums in the memory of the ring. Clusters of more are not all resident.
+        let is_pair = together == 2 && parts % 2 == 0 && stages * row >= 8 * self.columns;
+        let cluster = if target.facts.sm >= 90 && is_pair { 2 } else { 1 };
         let at = book(program, &Shape { parts: parts / cluster, ..*self }, 2, Real::Single)?;
         for (name, value) in [
             ("VECTOR", self.vector),

@@ -137,8 +137,8 @@ impl Whole {
         let turns = ceil(rows, down * parts);
         let found = i64::from(facts.l2) / 100 * FOUND / (parts * images * across * slot);
         let words = (base.vector * row + bits.fetched()) / 4;
-        // Rows that are in L2 are read from there as quickly.
-        let kept = if turns > stages + found { (WORDS_OF_KEPT / words.max(1)).min(MOST_KEPT) } else { 0 };
+        // Rows that surely are in L2 are read from there as quickly.
+        let kept = if turns > stages + found * 3 / 4 { (WORDS_OF_KEPT / words.max(1)).min(MOST_KEPT) } else { 0 };
         let ringed = if kept > 0 { (turns - kept).max(stages) } else { turns };
         let shape = Shape { rows, lanes, down, parts, apart: down, span: rows, step: down * parts, ..base };
         let beyond = bytes / row * dst.iter().map(size).sum::<i64>() > i64::from(facts.l2) / 2;

@@ -22,9 +22,12 @@ const STAGING: i64 = 512;
 const WORDS_OF_STAGING: i64 = 64;
 /// Bytes of a row from which clusters pay off.
 const LARGE: i64 = 64 * 1024;
-/// Elements of tensors that all rows share in the shared memory of a CTA, at most; threads of such a CTA, at least.
+/// Elements of tensors that all rows share in the shared memory of a CTA, at most; threads of such a CTA, at least, and threads per SM, each CTA of which copies them
+/// once: all if the row takes few registers.
 const STAGED: i64 = 10 * 1024;
 const STAGED_BLOCK: i64 = 256;
+const STAGED_THREADS: i64 = 1280;
+const WORDS_OF_FULL: i64 = 8;
 /// Threads of a CTA, at least, otherwise: few, so that an SM does not wait for the slowest of many rows.
 const BLOCK: i64 = 64;
 
@@ -121,45 +124,23 @@ fn adrift<'t>(mut all: impl Iterator<Item = &'t Input>, along: usize) -> Option<
     all.all(|t| place(t).as_ref() == Some(&first)).then_some(first.1)
 }
 
-/// Whether a tensor's rows are at multiples of one stride, so that every n-th row has the same offset from a boundary of n elements.
-fn is_even(t: &Input, along: usize) -> bool {
-    let Some(b) = t.layout.blocking() else { return false };
-    let mut outer: Vec<_> =
-        (0..t.layout.ndims()).filter(|&d| d != along && t.layout.dims[d] > 1).map(|d| (b.strides[d], t.layout.dims[d])).collect();
-    outer.sort_unstable();
-    outer.windows(2).all(|w| w[0].0.checked_mul(w[0].1) == Some(w[1].0))
-}
-
 /// The configuration of the kernel.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     vector: i64,
     /// Rows begin at any offset from a vector boundary.
     adrift: bool,
-    /// They share tensors, which are in shared memory as a CTA's rows, which have the same offset, need them.
-    phased: bool,
     threads: i64,
     chunks: i64,
     /// CTAs per row; CTAs, at most.
     cluster: i64,
     blocks: i64,
-    /// CTAs per SM, at least.
-    resident: i64,
     /// Threads of a CTA, at least.
     block: i64,
     /// Bytes of shared memory into which a thread prefetches its vectors of the CTA's next row; 0: none.
     staged: i64,
     /// The contiguous dimension.
     along: usize,
-}
-
-impl Shape {
-    /// CTAs of a launch whose CTAs have `per_block` outputs at a time. Those that differ in the offsets of their rows are as many of each offset.
-    fn blocks(&self, outputs: i64, per_block: i64) -> u32 {
-        let phases = if self.phased { self.vector } else { 1 } as u64;
-        let needed = (outputs.max(1) as u64).div_ceil(phases).div_ceil(per_block as u64);
-        needed.min(((self.blocks / self.cluster) as u64 / phases).max(1)) as u32 * phases as u32 * self.cluster as u32
-    }
 }
 
 /// Vectors per thread that kernels are compiled for.
@@ -194,34 +175,23 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     let shared = || inputs.iter().filter(|t| !t.kept);
     let shares = shared().next().is_some();
     let staged = shared().all(|t| t.shift == along.0 && t.layout.ndims() == 1) && shared().count() as i64 * terms <= STAGED;
-    let own = || inputs.iter().filter(|i| i.kept).chain(dst);
-    let even = !shares || own().all(|t| is_even(t, along.0));
-    let parts = || adrift(own(), along.0).filter(|_| down.is_some() && staged && even);
+    let parts = || adrift(inputs.iter().filter(|i| i.kept).chain(dst), along.0).filter(|_| down.is_some() && staged);
     let adrift = whole.is_none().then(parts).flatten();
     let vector = whole.or(adrift).unwrap_or(1);
     let adrift = adrift.is_some();
     let words: i64 = inputs.iter().filter(|i| i.kept).map(|i| i.words(vector)).sum();
-    // CTAs per SM, at least, and in all.
     let blocks = |threads: i64, chunks: i64| {
-        // Each CTA copies shared tensors once, and all CTAs are resident: as many threads as an SM has registers for.
-        let at_once = match chunks * words {
-            ..=8 => 1536,
-            ..=16 => 1024,
-            _ => 768,
-        };
-        let resident = if adrift && shares { (at_once / threads.max(STAGED_BLOCK)).max(1) } else { return [1, 1 << 20] };
-        [resident, resident * i64::from(facts.multiprocessors)]
+        let at_once = if chunks * words <= WORDS_OF_FULL { 2048 } else { STAGED_THREADS };
+        if adrift && shares { at_once / threads.max(STAGED_BLOCK) * i64::from(facts.multiprocessors) } else { 1 << 20 }
     };
     let block = if adrift && shares { STAGED_BLOCK } else { BLOCK };
     let base = Shape {
         vector,
         adrift,
-        phased: adrift && shares,
         threads: STAGING,
         chunks: 0,
         cluster: 1,
         blocks: i64::from(facts.multiprocessors),
-        resident: 1,
         block,
         staged: 0,
         along: along.0,
@@ -236,8 +206,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
         } else {
             WORDS
         };
-        let [resident, blocks] = blocks(threads, chunks);
-        (chunks * words <= limit).then_some(Shape { threads, chunks, resident, blocks, ..base })
+        (chunks * words <= limit).then_some(Shape { threads, chunks, blocks: blocks(threads, chunks), ..base })
     });
     let staging = || {
         let chunks = chunks(vectors, STAGING)?;
@@ -259,8 +228,8 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
         return single;
     }
     let clustered = |limit: i64, cluster: i64| {
-        let chunks = chunks(vectors, cluster * CLUSTERED).filter(|_| !base.phased)?;
-        (chunks * words <= limit).then_some(Shape { threads: CLUSTERED, chunks, cluster, blocks: 1 << 20, ..base })
+        let chunks = chunks(vectors, cluster * CLUSTERED)?;
+        (chunks * words <= limit).then_some(Shape { threads: CLUSTERED, chunks, cluster, blocks: blocks(CLUSTERED, chunks), ..base })
     };
     let all = WORDS_OF_CLUSTERED.iter().flat_map(|&limit| [2, 4, 8].into_iter().filter_map(move |cluster| clustered(limit, cluster)));
     let busy = |s: &Shape| outputs * s.cluster >= i64::from(facts.multiprocessors);
@@ -285,18 +254,12 @@ pub(crate) struct Body<'a> {
 fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
     let Body { stages, outputs, terms, .. } = *body;
     let Shape { vector, threads, chunks, cluster, .. } = *shape;
-    for (name, value) in [
-        ("THREADS", threads),
-        ("VECTOR", vector),
-        ("CHUNKS", chunks),
-        ("CLUSTER", cluster),
-        ("STAGED", i64::from(shape.staged > 0)),
-        ("PHASED", i64::from(shape.phased)),
-    ] {
+    for (name, value) in
+        [("THREADS", threads), ("VECTOR", vector), ("CHUNKS", chunks), ("CLUSTER", cluster), ("STAGED", i64::from(shape.staged > 0))]
+    {
         emit.option(name, value);
     }
     emit.option("PER_BLOCK", (shape.block / threads).max(1));
-    emit.option("RESIDENT", shape.resident);
     emit.define("SURELY", surely(chunks));
     emit.define("STAGES", stages.len().max(1));
     emit.number("outputs", outputs);
@@ -314,22 +277,17 @@ fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
     ));
 }
 
-/// Statements that bind the accessors used in `text` to the vectors of the current chunk, and that select element `i`; or to the element of the edge. With rows at any
-/// offset, shared tensors are in shared memory.
-fn used(inputs: &[Input], text: &str, shape: &Shape, edge: bool) -> [String; 2] {
+/// Statements that bind the accessors used in `text` to the vectors of the current chunk, and that select element `i`. With rows at any offset, shared tensors are
+/// in shared memory.
+fn used(inputs: &[Input], text: &str, adrift: bool) -> [String; 2] {
     let (mut bound, mut lanes) = (String::new(), String::new());
     for t in inputs.iter().filter(|t| mentions(text, &t.name)) {
         let name = &t.name;
         if t.kept {
-            let _ = writeln!(bound, "            auto& {name} = {name}_{};", if edge { "edge" } else { "kept[c]" });
-        } else if shape.phased && edge {
-            let _ = writeln!(
-                bound,
-                "            auto {name} = [&](const Args&, const index*) {{ return {name}_room(a)[place(a, edge - head)]; }};"
-            );
+            let _ = writeln!(bound, "            auto& {name} = {name}_kept[c];");
+        } else if adrift {
+            let _ = writeln!(bound, "            auto {name} = [&](const Args&, const index* q) {{ return {name}_room(a)[place(*q)]; }};");
             continue;
-        } else if shape.phased {
-            let _ = writeln!(bound, "            Shared {name};\n            {name}.load(a, {name}_room(a), (int)r - head);");
         } else {
             let _ = writeln!(
                 bound,
@@ -342,30 +300,23 @@ fn used(inputs: &[Input], text: &str, shape: &Shape, edge: bool) -> [String; 2] 
     [bound, lanes]
 }
 
-/// Places of shared tensors in shared memory, from the first vector boundary of the CTA's rows on, with the elements before it at the end: a vector is in pieces of
-/// 16 bytes, those of neighbouring vectors side by side, so that reads have no bank conflicts.
-const SHARED: &str = "extern __shared__ __align__(16) real room[];\nenum { PIECE = 16 / sizeof(real) };\n\
-    DEVICE int place(const Args& a, int c) {\n    c = c < 0 ? c + (int)a.room_words : c;\n    \
-    return c % VECTOR / PIECE * ((int)a.room_words / VECTOR * PIECE) + c / VECTOR * PIECE + c % PIECE;\n}\n\
-    struct Shared {\n    __align__(16) real words[VECTOR];\n    int lane;\n    DEVICE void load(const Args& a, const real* from, int c) {\n#pragma unroll\n        \
-    for (int i = 0; i < VECTOR; i += PIECE) *(uint4*)(words + i) = *(const uint4*)(from + (i / PIECE * ((int)a.room_words / VECTOR) + c / VECTOR) * PIECE);\n    }\n    \
-    DEVICE real operator()(const Args&, const index*) const { return words[lane]; }\n};\n";
-
-/// Declares `prepare(a)`, which copies the tensors that all rows share to shared memory, if rows begin at any offset. Returns the bytes.
-fn prepare(emit: &mut Emitter, inputs: &[Input], (terms, head): (i64, &str), shape: &Shape) -> i64 {
-    let shared: Vec<&Input> = inputs.iter().filter(|t| !t.kept && shape.phased).collect();
-    let words = (terms / shape.vector + 2) * shape.vector;
+/// Declares `prepare(a)`, which copies the tensors that all rows share to shared memory, if rows begin at any offset: with a free place behind every vector, so that
+/// threads that each read an element of their vectors have no bank conflicts. Returns the bytes.
+fn prepare(emit: &mut Emitter, inputs: &[Input], terms: i64, shape: &Shape) -> i64 {
+    let shared: Vec<&Input> = inputs.iter().filter(|t| !t.kept && shape.adrift).collect();
+    let words = terms + terms / shape.vector + 1;
     let (mut rooms, mut copies) = (String::new(), String::new());
     for (k, Input { name, .. }) in shared.iter().enumerate() {
         let _ = writeln!(rooms, "DEVICE real* {name}_room(const Args& a) {{ return room + {k} * (int)a.room_words; }}");
-        let _ = writeln!(copies, "        {name}_room(a)[place(a, c - head)] = {name}(a, q);");
+        let _ = writeln!(copies, "        {name}_room(a)[place(q[0])] = {name}(a, q);");
     }
     if !shared.is_empty() {
         emit.number("room_words", words);
-        emit.code(&format!("{SHARED}{rooms}"));
+        emit.code(&format!(
+            "extern __shared__ __align__(16) real room[];\nDEVICE int place(index c) {{ return (int)c + (int)((u32)c / VECTOR); }}\n{rooms}"
+        ));
         copies = format!(
-            "    const bool valid = true;\n    index p[RANK + 2] = {{}};\n    output(a, (index)min((i64)(blockIdx.x % VECTOR), a.outputs - 1), p);\n{head}    \
-             for (int c = threadIdx.x; c < (int)a.terms; c += blockDim.x) {{\n        const index q[] = {{c}};\n{copies}    }}\n    __syncthreads();\n"
+            "    for (int c = threadIdx.x; c < (int)a.terms; c += blockDim.x) {{\n        const index q[] = {{c}};\n{copies}    }}\n    __syncthreads();\n"
         );
     }
     emit.code(&format!("DEVICE void prepare(const Args& a) {{\n{copies}}}\n"));
@@ -377,16 +328,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     let Body { inputs, dst, stages, ready, each, result, outputs, .. } = *body;
     let Shape { vector, adrift, threads, cluster, along, .. } = *shape;
     declare(&mut emit, shape, body);
-    let own = inputs.iter().filter(|t| t.kept).chain(dst).next().filter(|_| adrift);
-    let head = own.map_or(String::new(), |t| {
-        format!(
-            "    int head = 0;\n    if (valid) {{\n        row_term(a, 0, p);\n        head = (int)min(-{}_at(a, p) & (VECTOR - 1), a.terms);\n    }}\n",
-            t.name
-        )
-    });
-    let bodies = if adrift { "    const int bodies = ((int)a.terms - head) / VECTOR;\n" } else { "" };
-    let before = format!("{head}{bodies}");
-    let shared = prepare(&mut emit, inputs, (body.terms, &head), shape);
+    let shared = prepare(&mut emit, inputs, body.terms, shape);
     let (mut declared, mut loads, mut edges) = (String::new(), String::new(), String::new());
     for t in inputs.iter().filter(|t| t.kept) {
         let name = &t.name;
@@ -418,14 +360,14 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         )
     };
     let chunk = |text: &str, before: &str, body: &str, after: &str| {
-        let [bound, lanes] = used(inputs, text, shape, false);
+        let [bound, lanes] = used(inputs, text, adrift);
         let mut all = each_chunk(&format!(
             "            const index first = p[{along}];\n{bound}{before}#pragma unroll\n            for (int i = 0; i < VECTOR; ++i) {{\n                \
              p[{along}] = first + i;\n{lanes}{body}            }}\n{after}"
         ));
         if adrift {
-            let [bound, lanes] = used(inputs, text, shape, true);
-            all += &format!("    {{\n{}    }}\n", each_edge(&format!("{bound}{}{lanes}{body}{after}", before.replace("VECTOR", "1"))));
+            let single = |text: &str| text.replace("_kept[c]", "_edge").replace("VECTOR", "1");
+            all += &format!("    {{\n{}    }}\n", each_edge(&format!("{}{}{lanes}{body}{after}", single(&bound), single(before))));
         }
         all
     };
@@ -450,6 +392,14 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         body += ready;
         body += &chunk(each, before, &lane, "            out.store(a.dst_data, at);\n");
     }
+    let own = inputs.iter().filter(|t| t.kept).chain(dst).next().filter(|_| adrift);
+    let before = own.map_or(String::new(), |t| {
+        format!(
+            "    int head = 0;\n    if (valid) {{\n        row_term(a, 0, p);\n        head = (int)min(-{}_at(a, p) & (VECTOR - 1), a.terms);\n    }}\n    \
+             const int bodies = ((int)a.terms - head) / VECTOR;\n",
+            t.name
+        )
+    });
     let edges = if adrift { format!("    {{\n{}    }}\n", each_edge(&edges)) } else { String::new() };
     let load = if shape.staged > 0 { staged_loads(&mut emit, inputs, shape, (&each_chunk, &before)) } else { each_chunk(&loads) };
     let result = if result.is_empty() {
@@ -463,7 +413,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         stages.len().max(1)
     ));
     let per_block = (shape.block / threads).max(1);
-    let blocks = shape.blocks(outputs, per_block);
+    let blocks = (outputs.max(1) as u64).div_ceil(per_block as u64).min((shape.blocks / cluster) as u64) as u32 * cluster as u32;
     let mut launch = emit.launch_blocks("rows_vector", [blocks, 1, 1]);
     launch.block = (threads * per_block) as u32;
     (launch.cluster, launch.shared) = (cluster as u32, (shared + shape.staged) as u32);
