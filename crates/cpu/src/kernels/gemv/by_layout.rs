@@ -30,7 +30,7 @@ pub(super) struct RawSums<'s> {
 impl Product {
     /// Panels: sums are accumulated in place. If registers cannot hold the sums of all vectors, a part of a panel that stays in the cache
     /// is read several times.
-    pub(super) fn panels(&self, set: &Set, on: On<'_>, [width, distance]: [usize; 2], block: WeightBlock, to: RawSums<'_>) {
+    pub(super) fn panels(&self, set: &Set, on: On<'_>, width: usize, block: WeightBlock, to: RawSums<'_>) {
         let RawSums { sums, step, .. } = to;
         for row in sums.chunks_mut(step).take(self.request.rows) {
             let wanted = block.columns.next_multiple_of(width).min(row.len());
@@ -42,14 +42,15 @@ impl Product {
             let Some(ready) = ready else { continue };
             for panel in panels.step_by(taken) {
                 let block = WeightBlock { first: block.first + panel * width, ..block };
-                self.panels_at_once(ready, on, [width, distance], block, (&mut sums[panel * width..], step));
+                self.panels_at_once(ready, on, block, (&mut sums[panel * width..], step));
             }
         }
     }
 
     /// The panels of a call.
-    fn panels_at_once<'b>(&self, ready: &Ready, on: On<'b>, [width, distance]: [usize; 2], block: WeightBlock, to: (&mut [f32], usize)) {
-        let (WeightBlock { first, start, depth, .. }, (sums, step)) = (block, to);
+    fn panels_at_once<'b>(&self, ready: &Ready, on: On<'b>, block: WeightBlock, (sums, step): (&mut [f32], usize)) {
+        let Lie::Panels { columns: width, distance } = self.request.weights.lie else { return };
+        let WeightBlock { first, start, depth, .. } = block;
         let (line, rows) = (width * self.decode.line_bytes(), self.request.rows);
         let wide = self.vectors * self.lanes();
         let group = self.request.grouped.map(|g| g.size / self.decode.line_depth());

@@ -442,7 +442,7 @@ impl Product {
         let on = On { a_row, scale: shared.scale, zero: shared.zero, a_sums, ..from };
         let block = WeightBlock { first, columns, start, depth };
         match weights.lie {
-            Lie::Panels { columns: width, distance } => self.panels(set, on, [width, distance], block, RawSums { raw, sums, step }),
+            Lie::Panels { columns: width, .. } => self.panels(set, on, width, block, RawSums { raw, sums, step }),
             Lie::Rows { .. } => self.rows(set, shared, on, block, RawSums { raw, sums, step }),
             Lie::Columns { distance } => {
                 self.columns_of(set, on, distance, block, RawSums { raw: &mut *raw, sums: &mut *sums, step });
