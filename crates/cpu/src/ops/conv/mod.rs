@@ -5,7 +5,7 @@
 //! | `geometry`, `window` | what all rows share: phases and taps of a window; the operands of a problem, and `packed:portable`, which `execute` runs |
 //! | `tiles`, `order`, `pixels` | `packed:jit` and `packed:amx`: passes and blocks; which results a tile takes; address lists and the run. AMX adds `padded` (a copy whose rows have one stride) and `filled` (one with zero points as padding) |
 //! | `joint`, `packed`, `compensation` | their special passes: strided gradients of few channels; weights packed at execution; sums of integers corrected |
-//! | `columns`, `sampled` | 1x1 windows of NCHW in place: unit strides, others |
+//! | `columns`, `few`, `sampled` | 1x1 windows of NCHW in place: unit strides, few result channels, others |
 //! | `edges`, `scattered`, `winograd` | small images; few result channels; a quarter of the multiplications |
 //! | `depthwise`, `scaled` | groups of one or a few channels: `direct:portable`, in `depthwise::jit` `direct:jit`, its gradients of weights; 1x1 |
 //! | `weights`, `flat` | gradients of weights: `packed:portable`, in `weights::tiled` `bwd_weights`; of 1x1 windows as an inner product |
@@ -16,6 +16,7 @@ mod compensation;
 pub(crate) mod depthwise;
 mod edges;
 mod execute;
+mod few;
 mod filled;
 mod flat;
 mod fused;
@@ -49,6 +50,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("winograd:jit", winograd::plan).for_some_shapes(),
     Impl::new("packed:amx", tiles::plan_amx),
     Impl::new("nchw1x1:jit", columns::plan),
+    Impl::new("few_channels:jit", few::plan).for_some_shapes(),
     Impl::new("unit_stride:jit", sampled::plan),
     Impl::new("scattered:jit", scattered::plan).for_some_shapes(),
     Impl::new("edges:jit", edges::plan).for_some_shapes(),

@@ -14,6 +14,7 @@ const TAKEN: &[(&str, &str)] = &[
     ("winograd:jit", "--conv --alg=wino mb1ic64ih28oc64oh28kh3ph1"),
     ("packed:amx", "--conv --dt=bf16 mb1ic64ih28oc64oh28kh3ph1"),
     ("rounded:amx", "--conv --attr-fpmath=bf16 mb1ic64ih28oc64oh28kh3ph1"),
+    ("few_channels:jit", "--conv --stag=abx --dtag=abx mb1ic64ih64oc2oh64"),
     ("nchw1x1:jit", "--conv --stag=abx --dtag=abx mb1ic64ih56oc64oh56"),
     ("unit_stride:jit", "--conv --stag=abx --dtag=abx mb1ic64ih56oc64oh28sh2"),
     ("scattered:jit", "--conv --dir=BWD_D --stag=abx --dtag=abx mb1ic3ih56oc64oh56kh3ph1"),

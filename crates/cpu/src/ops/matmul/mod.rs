@@ -71,7 +71,7 @@ const GENERATED: &[Choose<CpuTarget>] = &[gemv::plan, gemv::plan_compressed_amx,
 ///
 /// # Errors
 /// What the row does not take.
-fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+pub(super) fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     let n = op.dst.dims().len();
     let (row, column) = (n - 2, n - 1);
