@@ -57,15 +57,13 @@ fn stages(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     b.finish()
 }
 
-/// Averages of whole planes as reductions, and their gradients, which are equal for all elements of a plane. The gradient of a maximum of a
-/// single element is that of its average.
+/// Averages of whole planes as reductions, and their gradients, which are equal for all elements of a plane.
 fn averages(op: &Pool, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let spatial = &op.src.dims()[2..];
     // Vectors of channels are left to strips.
     let apart = |b: &Blocking| if b.inner.is_empty() { b.strides[1] != 1 } else { b.inner.of(1) < MIN_BLOCK_CHANNELS };
     let planar = op.src.blocking().is_some_and(apart);
-    let single = !op.prop.is_forward() && spatial.iter().all(|n| *n == 1);
-    if op.alg == PoolAlg::Max && !single || !planar || !is_whole(op) {
+    if op.alg == PoolAlg::Max || !planar || !is_whole(op) {
         return Err(Skip::Shape("anything but averages of whole planes"));
     }
     let count = spatial.iter().product::<i64>().max(1) as f32;
