@@ -103,10 +103,10 @@ pub(crate) fn right(isa: Isa, t: &Tensor, depth: &[usize], columns: &[usize], to
 }
 
 /// Refines [`right`]: few rows read a row-major f32 matrix in place at any K, since packing it would take longer, unless its `bytes` come
-/// from memory, which is faster in the long runs that packing reads.
+/// from memory in lines that alias, which is faster in the long runs that packing reads.
 pub(crate) fn of_rows(rows: usize, bytes: usize, product: Product, (right, place): (Right, &Place)) -> Right {
     let row_major = product == Product::F32 && place.column == size_of::<f32>();
-    let few = rows <= MAX_IN_PLACE_ROWS && bytes <= MAX_IN_PLACE_BYTES;
+    let few = rows <= MAX_IN_PLACE_ROWS && (bytes <= MAX_IN_PLACE_BYTES || !place.row.is_multiple_of(ALIAS_BYTES));
     if right == Right::Packed && row_major && few { Right::InPlace } else { right }
 }
 
@@ -120,8 +120,8 @@ const MAX_IN_PLACE_PANEL_BYTES: usize = 200 << 10;
 /// Rows up to which any panel is read in place. Measured on Zen 4: with more rows, packing saves more than it costs if lines are not
 /// aligned.
 const MAX_IN_PLACE_ROWS: usize = 48;
-/// Bytes of a matrix that is read in place, on every machine alike, because how K is cut depends on it. Measured on Sapphire Rapids: packing
-/// takes two thirds of the time of 64 MiB.
+/// Bytes of a matrix whose lines alias that is read in place, on every machine alike, because how K is cut depends on it. Measured on
+/// Sapphire Rapids: packing takes two thirds of the time of 64 MiB.
 const MAX_IN_PLACE_BYTES: usize = 32 << 20;
 /// Lines at multiples of this many bytes map to 4 of the 64 sets of L1, and to so few of L2 that the lines of a K block evict each other.
 const ALIAS_BYTES: usize = 1024;
