@@ -113,6 +113,8 @@ impl Sweep {
         let calls = if one { 1 } else { blocks.count };
         let each = match (one, act.lines().0) {
             (true, _) => rows.len(),
+            // Rows stored side by side, parts of lines each, evict each other from the buffers that combine non-temporal stores.
+            _ if self.parts.iter().any(|part| part.streaming.is_some()) => 1,
             (false, sums) => (L1_BYTES / row).max(if sums == 0 { ROWS_PER_CALL } else { 2 * ROWS_PER_CALL }),
         };
         for (block, start) in (0..calls).flat_map(|block| rows.clone().step_by(each).map(move |start| (block, start))) {
