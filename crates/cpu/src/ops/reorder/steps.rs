@@ -48,7 +48,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         Some([step(&op.src, &between, 0)?, step(&between, &op.dst, 1)?])
     };
     let nothing = Attr::default();
-    let merged = parted(op, jit.width().lanes()).and_then(|layout| {
+    // What the destination held before is in its own layout.
+    let merged = parted(op, jit.width().lanes()).filter(|_| !problem.attr.reads_dst()).and_then(|layout| {
         let between = Tensor { dtype: op.dst.dtype, layout };
         in_two(between, [&problem.attr, &nothing], [MOVES, MOVES])
     });
