@@ -58,7 +58,7 @@ const LINES: &[(&str, &str)] = &[
     ("--lrn mb2ic4ih5ls0", "local_size"),
     // windows
     ("--pool --alg=avg_np mb2ic4ih5oh7kh3ph5", "padding"),
-    ("--pool --dir=FWD_D --dt=u8:f32 mb2ic4ih5kh3", "data types"),
+    ("--pool --dir=FWD_D --dt=f64:f32 mb2ic4ih5kh3", "data types"),
     ("--resampling --dt=f8_e5m2 mb2ic4ih5oh10", ""),
     // element-wise
     ("--eltwise --alg=clip --alpha=2 --beta=1 2x3", "beta"),
