@@ -232,6 +232,9 @@ static void composed(cudnnHandle_t h) {
     one(h, "erf composed", CUDNN_POINTWISE_ERF, x, [](double v) { return std::erf(v); }, {}, 1e-6);
     two(h, "pow composed", CUDNN_POINTWISE_POW, x, b, DIMS, [](double a, double v) { return std::pow(a, v); });
     two(h, "atan2 composed", CUDNN_POINTWISE_ATAN2, x, b, DIMS, [](double a, double v) { return std::atan2(a, v); });
+    Floats odd = x, other = b;
+    odd[3] = other[5] = odd[7] = other[7] = NAN;
+    two(h, "atan2 of NaN", CUDNN_POINTWISE_ATAN2, odd, other, DIMS, [](double a, double v) { return std::atan2(a, v); });
     is(cudnnSetCallback(0, nullptr, nullptr), CUDNN_STATUS_SUCCESS, "listen no more");
     check(by_definition == 0, "composed functions have kernels");
 }

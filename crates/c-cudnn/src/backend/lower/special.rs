@@ -184,7 +184,11 @@ impl Lowering<'_> {
         let angle = self.select(&left, &other, &angle)?;
         let below = self.with_number(BinaryAlg::Lt, &y, 0.0)?;
         let sign = self.one(EltwiseAlg::Linear, [-2.0, 1.0], &below)?;
-        self.mul(&angle, &sign)
+        let angle = self.mul(&angle, &sign)?;
+        // Minimum and maximum of a number and NaN are numbers.
+        let (y_is_number, x_is_number) = (self.two(BinaryAlg::Eq, &y, &y)?, self.two(BinaryAlg::Eq, &x, &x)?);
+        let are_numbers = self.mul(&y_is_number, &x_is_number)?;
+        self.select_or(&are_numbers, &angle, f64::NAN)
     }
 
     /// The error function: its series near 0, else of the Gaussian error linear unit, which has it as a factor.

@@ -113,7 +113,7 @@ impl Line {
     /// The segments of a line: all of it, if it has few periods.
     fn segments(&self) -> Result<Vec<Segment>, Skip> {
         let Line { axis: Axis { inputs, outputs, .. }, run, .. } = *self;
-        let periods = divisor(inputs, outputs);
+        let periods = gcd(inputs, outputs);
         let all = made(self.axis, self.forward);
         let [from, to] = [inputs + outputs - all, all].map(|positions| positions / periods);
         let longest = from.max(to).saturating_mul(run as i64);
@@ -165,8 +165,8 @@ fn made(axis: Axis, forward: bool) -> i64 {
 }
 
 /// The greatest common divisor of two sizes.
-fn divisor(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { divisor(b, a % b) }
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// The inputs of some outputs of an axis, or for gradients the outputs that use some inputs, with their weights; more than rows take are left out.
