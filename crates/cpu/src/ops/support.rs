@@ -307,38 +307,26 @@ impl Body for AddPixels<'_> {
         // The standard library's loops are not compiled for wide vectors.
         let (whole, rest) = total.as_chunks_mut::<REGISTER_CHANNELS>();
         for sums in whole {
-            self.columns(sums);
+            self.columns::<REGISTER_CHANNELS, 2>(sums);
         }
         let (whole, rest) = rest.as_chunks_mut::<16>();
         for sums in whole {
-            self.columns(sums);
+            self.columns::<16, 8>(sums);
         }
-        // Few sums would wait for each other: pixels are added to several sets of them.
         let (whole, rest) = rest.as_chunks_mut::<4>();
         for sums in whole {
-            self.in_sets(sums);
+            self.columns::<4, 8>(sums);
         }
         for sums in rest.as_chunks_mut::<1>().0 {
-            self.in_sets(sums);
+            self.columns::<1, 8>(sums);
         }
     }
 }
 
 impl AddPixels<'_> {
-    /// Adds the next `N` channels of all pixels, whose sums stay in registers.
+    /// Adds the next `N` channels of all pixels in f32. Few sums would wait for each other: pixels are added to several sets of them.
     #[inline(always)]
-    fn columns<const N: usize>(&mut self, total: &mut [f64; N]) {
-        let mut sums = *total;
-        for pixel in 0..self.count {
-            self.add(pixel, &mut sums);
-        }
-        (*total, self.first) = (sums, self.first + N);
-    }
-
-    /// The same for few channels, whose sums would wait for each other: pixels are added to several sets of them.
-    #[inline(always)]
-    fn in_sets<const N: usize>(&mut self, total: &mut [f64; N]) {
-        const SETS: usize = 8;
+    fn columns<const N: usize, const SETS: usize>(&mut self, total: &mut [f64; N]) {
         let (mut sets, whole) = ([[0.0; N]; SETS], self.count / SETS * SETS);
         for group in 0..self.count / SETS {
             for (i, sums) in sets.iter_mut().enumerate() {
@@ -350,7 +338,7 @@ impl AddPixels<'_> {
         }
         for sums in &sets {
             for (t, x) in total.iter_mut().zip(sums) {
-                *t += x;
+                *t += f64::from(*x);
             }
         }
         self.first += N;
@@ -358,19 +346,19 @@ impl AddPixels<'_> {
 
     /// Adds `N` channels of a pixel.
     #[inline(always)]
-    fn add<const N: usize>(&self, pixel: usize, sums: &mut [f64; N]) {
+    fn add<const N: usize>(&self, pixel: usize, sums: &mut [f32; N]) {
         let (from, at) = (self.dst.buf(), self.first + pixel * self.step);
         if self.dst.dtype() == DataType::F32 {
             let mut line = [0.0f32; N];
             from.read(at, &mut line);
             for (t, x) in sums.iter_mut().zip(&line) {
-                *t += f64::from(*x);
+                *t += *x;
             }
         } else {
             let mut line = [0u16; N];
             from.read(at, &mut line);
             for (t, x) in sums.iter_mut().zip(&line) {
-                *t += f64::from(f32::from_bits(u32::from(*x) << 16));
+                *t += f32::from_bits(u32::from(*x) << 16);
             }
         }
     }
