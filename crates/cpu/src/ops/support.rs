@@ -230,8 +230,9 @@ pub(super) fn bias_gradient(executor: &dyn Executor, dst: &View<'_>, bias: &View
     });
 }
 
-/// Pixels that are added together.
+/// Pixels that are added together: of other types, and of those that are read in place.
 const PIXELS_PER_PARTIAL_SUM: usize = 16;
+const PIXELS_IN_PLACE: usize = 512;
 
 /// A line of `count` pixels at one stride, with channels in blocks.
 #[derive(Clone, Copy)]
@@ -254,9 +255,8 @@ fn channel_rows(dst: &View<'_>, pos: &Pos, line: Pixels, mut total: &mut [f64]) 
         let first = dst.offset(&pos);
         if wide {
             // Some pixels at a time, read in place.
-            let each = PIXELS_PER_PARTIAL_SUM * (REGISTER_CHANNELS / channels).max(1);
-            for start in (0..count).step_by(each) {
-                dst.simd().run(AddPixels { dst, first: first + start * step, step, count: each.min(count - start), total: now });
+            for start in (0..count).step_by(PIXELS_IN_PLACE) {
+                dst.simd().run(AddPixels { dst, first: first + start * step, step, count: PIXELS_IN_PLACE.min(count - start), total: now });
             }
             (pos[1], total) = (pos[1] + channels as i64, rest);
             continue;
@@ -336,10 +336,14 @@ impl AddPixels<'_> {
         for pixel in whole..self.count {
             self.add(pixel, &mut sets[0]);
         }
-        for sums in &sets {
-            for (t, x) in total.iter_mut().zip(sums) {
-                *t += f64::from(*x);
+        let (sums, rest) = sets.split_at_mut(1);
+        for set in rest {
+            for (sum, x) in sums[0].iter_mut().zip(set) {
+                *sum += *x;
             }
+        }
+        for (t, x) in total.iter_mut().zip(&sums[0]) {
+            *t += f64::from(*x);
         }
         self.first += N;
     }

@@ -9,6 +9,8 @@ use crate::kernels::multiversion::{Body, Simd};
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{DataType, Error, MAX_NDIMS};
 
+/// Lanes of the widest vector.
+const MAX_LANES: usize = 16;
 /// Elements converted at a time.
 const CHUNK: usize = 2048;
 /// Bytes to prefetch ahead of a copy, and the most pixels for that.
@@ -175,6 +177,12 @@ impl Copy<'_, '_> {
         self.pad(at, first + numbers.len());
     }
 
+    /// Whether words are written as far as vectors reach: to panels that have room, of operands whose channels are neighbours.
+    fn fills(&self) -> bool {
+        let columns = !std::ptr::eq(self.side, &raw const self.plan.rows);
+        columns && self.width.is_multiple_of(MAX_LANES) && self.strides().is_some_and(Strides::is_plain)
+    }
+
     /// Writes zeros behind the block's last channel, if that is `end`, as far as vectors reach: panels only, not rows.
     fn pad(&self, at: usize, end: usize) {
         const ZEROS: [u32; 64] = [0; 64];
@@ -237,13 +245,14 @@ impl Copy<'_, '_> {
                             channels,
                             width,
                             panel,
+                            fills: self.fills(),
                             to: self.to,
                             at,
                         });
                     }
                 }
             });
-            if all % self.width > 0 {
+            if all % self.width > 0 && !self.fills() {
                 (0..row.count).for_each(|i| self.pad(to.first + i * to.pixel, all));
             }
             return;
@@ -349,6 +358,8 @@ struct Pairs<'a> {
     channels: usize,
     width: usize,
     panel: usize,
+    /// Whether zeros are written behind the last channel, as far as vectors reach.
+    fills: bool,
     to: Buf<'a>,
     at: To,
 }
@@ -370,11 +381,13 @@ impl Body for Pairs<'_> {
                 memory.ask(later * 2, self.channels * 2);
                 self.other.into_iter().for_each(|other| memory.ask((later + other) * 2, self.channels * 2));
             }
-            let mut to = self.at.first + i * self.at.pixel;
-            for first in (0..self.channels).step_by(self.width) {
+            let (mut to, mut first) = (self.at.first + i * self.at.pixel, 0);
+            while first < self.channels {
                 let channels = self.width.min(self.channels - first);
                 let from = from + first;
+                first += self.width;
                 match channels {
+                    n if self.fills && !n.is_multiple_of(W) => self.filled::<W>((from, to), n),
                     64.. => self.pieces::<64>((from, to), channels),
                     n if n >= W => self.pieces::<W>((from, to), n),
                     8.. => self.pieces::<8>((from, to), channels),
@@ -388,6 +401,32 @@ impl Body for Pairs<'_> {
 }
 
 impl Pairs<'_> {
+    /// Interleaves channels from element `from` to word `to`, and zeros behind them to whole vectors.
+    #[inline(always)]
+    fn filled<const W: usize>(&self, (from, to): (usize, usize), channels: usize) {
+        let all = self.from.len() / 2;
+        let read = |at: usize, count: usize| {
+            let mut line = [0u16; W];
+            // What lies behind the channels is read with them and dropped, unless it is behind the operand.
+            if at + W <= all {
+                self.from.read(at, &mut line);
+            } else {
+                self.from.read(at, &mut line[..count]);
+            }
+            line
+        };
+        for c in (0..channels).step_by(W) {
+            let count = W.min(channels - c);
+            let low = read(from + c, count);
+            let high = self.other.map_or([0; W], |other| read(from + other + c, count));
+            let mut words = [0u32; W];
+            for (j, word) in words.iter_mut().enumerate() {
+                *word = if j < count { u32::from(low[j]) | u32::from(high[j]) << 16 } else { 0 };
+            }
+            self.to.write(to + c, &words);
+        }
+    }
+
     /// Interleaves at least `N` channels from element `from` to word `to`, `N` at a time; the last piece overlaps the one before.
     #[inline(always)]
     fn pieces<const N: usize>(&self, (from, to): (usize, usize), channels: usize) {

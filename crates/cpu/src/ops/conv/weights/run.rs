@@ -118,10 +118,11 @@ struct Work<'w, 'h> {
     held: Option<&'w mut Held<'h>>,
 }
 
-/// Two rows of sums as words of bf16; the second may be missing.
+/// Two rows of sums as words of bf16, with zeros behind `columns` columns; the second may be missing.
 struct Interleaved<'a> {
     even: &'a [f32],
     odd: &'a [f32],
+    columns: usize,
     words: &'a mut [u32],
 }
 
@@ -130,14 +131,16 @@ impl Body for Interleaved<'_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        let Interleaved { even, odd, words } = self;
-        if odd.len() == even.len() {
-            for (i, word) in words[..even.len()].iter_mut().enumerate() {
-                *word = bf16_pair(even[i], odd[i]);
+        let Interleaved { even, odd, columns, words } = self;
+        // Whole vectors: panels are, and the compiler splits no loop then.
+        for (i, words) in words.as_chunks_mut::<W>().0.iter_mut().enumerate().take(columns.div_ceil(W)) {
+            let Some(low) = even.as_chunks::<W>().0.get(i) else { return };
+            let high = odd.as_chunks::<W>().0.get(i).unwrap_or(&[0.0; W]);
+            for (word, (low, high)) in words.iter_mut().zip(low.iter().zip(high)) {
+                *word = bf16_pair(*low, *high);
             }
-        } else {
-            words.iter_mut().zip(even).for_each(|(word, low)| *word = bf16_pair(*low, 0.0));
         }
+        words[columns..].fill(0);
     }
 }
 
@@ -525,18 +528,17 @@ impl Bound<'_> {
     }
 
     /// Stores sums as pairs of bf16 rows in blocks of `width` columns, with zeros behind the last row and column.
-    fn store_pairs(&self, mut pos: Pos, sums: &[f32], (columns, width): (usize, usize)) {
+    fn store_pairs(&self, pos: Pos, sums: &[f32], (columns, width): (usize, usize)) {
         let (p, dst) = (self.plan, self.tail.dst());
-        let first = pos[p.column_dim];
-        for rows in sums.chunks(2 * p.panel) {
+        let (first, strides) = (dst.offset(&pos), &dst.blocking().strides);
+        let [pair, block] = [p.row_dim, p.column_dim].map(|d| strides[d] as usize);
+        for (i, rows) in sums.chunks(2 * p.panel).enumerate() {
+            let (even, odd) = rows.split_at(p.panel);
             let mut words = [0u32; MAX_PANEL_COLUMNS];
-            let [even, odd] = [0, p.panel].map(|at| rows.get(at..at + columns).unwrap_or_default());
-            dst.simd().run(Interleaved { even, odd, words: &mut words });
-            for start in (0..columns).step_by(width) {
-                pos[p.column_dim] = first + start as i64;
-                dst.buf().write(dst.offset(&pos), bytemuck::cast_slice::<u32, u16>(&words[start..start + width]));
+            dst.simd().run(Interleaved { even, odd, columns, words: &mut words });
+            for (block_index, words) in words[..columns.next_multiple_of(width)].chunks(width).enumerate() {
+                dst.buf().write(first + i * pair + block_index * block, bytemuck::cast_slice::<u32, u16>(words));
             }
-            pos[p.row_dim] += 2;
         }
     }
 

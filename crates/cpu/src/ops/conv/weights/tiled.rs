@@ -30,7 +30,7 @@ use crate::ops::conv::window::sizes_of;
 use crate::ops::support;
 use crate::row::{RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
-use oxidnn_jit::kernels::tiles::ROWS;
+use oxidnn_jit::kernels::tiles::{LINES, ROWS};
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, Blocking, DataType, Error, Problem, Tensor};
 use std::sync::Arc;
@@ -259,8 +259,13 @@ pub(crate) fn check_amx(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<
     // Merged taps are rows of one product.
     let merged = if task.is_merged() { task.window[2].taps } else { 1 };
     let sizes = [taps / merged.max(1), task.channels[0].saturating_mul(merged), task.channels[1], depth].map(|n| n as i64);
-    if amx::is_faster(Product::Bf16, sizes) { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
+    let squares = (sizes[1] as usize).div_ceil(LINES).saturating_mul(depth.div_ceil(2 * LINES));
+    let transposed = squares as f64 * SQUARE_NANOSECONDS[usize::from(task.is_merged())];
+    if amx::saved(Product::Bf16, sizes) > transposed { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
 }
+
+/// Nanoseconds of the transposition of 16 steps of 16 rows for AMX, and of the same where taps are merged, line by line of an image.
+const SQUARE_NANOSECONDS: [f64; 2] = [25.0, 200.0];
 
 /// What the two 16-bit elements of a word are.
 #[derive(Clone, Copy, Debug)]
