@@ -273,6 +273,29 @@ fn channel_rows(dst: &View<'_>, pos: &Pos, line: Pixels, mut total: &mut [f64]) 
     }
 }
 
+/// Adds pixels from `pos` on, `rows` rows of `width` pixels, to the sums of some channels. Channels are last, or in blocks.
+pub(super) fn add_rows(dst: &View<'_>, pos: &Pos, [rows, width]: [usize; 2], sums: &mut [f32]) {
+    let (b, last) = (dst.blocking(), dst.dims().len() - 1);
+    let (block, channel_step) = b.inner.iter().next().map_or((usize::MAX, b.strides[1] as usize), |(_, block)| (block as usize, 1));
+    let (lines, count, step) = match distance_of_pixels(b, dst.dims()) {
+        Some(step) => (1, rows * width, step as usize),
+        None => (rows, width, if last > 1 { b.strides[last] as usize } else { 0 }),
+    };
+    let mut pos = *pos;
+    for _ in 0..lines {
+        let mut at = pos;
+        for sums in sums.chunks_mut(MAX_TASK_CHANNELS) {
+            let mut total = [0.0; MAX_TASK_CHANNELS];
+            channel_rows(dst, &at, Pixels { count, step, block, channel_step }, &mut total[..sums.len()]);
+            sums.iter_mut().zip(&total).for_each(|(sum, t)| *sum += *t as f32);
+            at[1] += sums.len() as i64;
+        }
+        if last > 2 {
+            pos[last - 1] += 1;
+        }
+    }
+}
+
 /// `total +=` each row.
 struct AddRows<'a> {
     rows: &'a [f32],

@@ -292,12 +292,10 @@ impl Window {
         // Weights are the same for all rows.
         let advances = matches!(other, Other::Read(_) | Other::Written(_));
         let channel = f.int(0);
-        let line = |f: &mut Function| {
-            [offset_of!(Args, rows), offset_of!(Args, lines), offset_of!(Args, count)].map(|at| f.argument(args, at))
-        };
-        let mask = |f: &mut Function, channel: Int| {
-            self.masked.then(|| last_lanes(f, (args, offset_of!(Args, channels)), channel, self.vectors))
-        };
+        let line =
+            |f: &mut Function| [offset_of!(Args, rows), offset_of!(Args, lines), offset_of!(Args, count)].map(|at| f.argument(args, at));
+        let mask =
+            |f: &mut Function, channel: Int| self.masked.then(|| last_lanes(f, (args, offset_of!(Args, channels)), channel, self.vectors));
         let next_group = |f: &mut Function, at: &At| {
             f.advance(at.source, args, offset_of!(Args, source.group));
             f.advance(at.result, args, offset_of!(Args, result.group));

@@ -11,6 +11,16 @@ use oxidnn_spec::{DataType, Error, MAX_NDIMS};
 
 /// Lanes of the widest vector.
 const MAX_LANES: usize = 16;
+/// Masks of the lanes that are kept, from any number of lanes less than all on.
+const KEPT: [u32; 2 * MAX_LANES] = {
+    let mut kept = [0; 2 * MAX_LANES];
+    let mut lane = 0;
+    while lane < MAX_LANES {
+        kept[lane] = u32::MAX;
+        lane += 1;
+    }
+    kept
+};
 /// Elements converted at a time.
 const CHUNK: usize = 2048;
 /// Bytes to prefetch ahead of a copy, and the most pixels for that.
@@ -374,6 +384,36 @@ impl Body for Pairs<'_> {
             self.channels *= self.count;
             (self.width, self.count) = (self.channels, 1);
         }
+        match self.channels {
+            n if n > self.width => {}
+            16 => return self.pixels(|from, to| self.pieces::<16>((from, to), 16)),
+            32 => return self.pixels(|from, to| self.pieces::<32>((from, to), 32)),
+            64 => return self.pixels(|from, to| self.pieces::<64>((from, to), 64)),
+            n if self.fills => return self.pixels(|from, to| self.filled::<W>((from, to), n)),
+            _ => {}
+        }
+        self.pixels(|from, mut to| {
+            let mut first = 0;
+            while first < self.channels {
+                let (channels, at) = (self.width.min(self.channels - first), (from + first, to));
+                match channels {
+                    n if self.fills && !n.is_multiple_of(W) => self.filled::<W>(at, n),
+                    64.. => self.pieces::<64>(at, channels),
+                    n if n >= W => self.pieces::<W>(at, n),
+                    8.. => self.pieces::<8>(at, channels),
+                    4.. => self.pieces::<4>(at, channels),
+                    _ => self.pieces::<1>(at, channels),
+                }
+                (first, to) = (first + self.width, to + self.panel);
+            }
+        });
+    }
+}
+
+impl Pairs<'_> {
+    /// Calls `each` with the first element and word of every pixel.
+    #[inline(always)]
+    fn pixels(&self, each: impl Fn(usize, usize)) {
         for i in 0..self.count {
             let from = self.first + i * self.step;
             if self.prefetch_distance > 0 {
@@ -381,50 +421,29 @@ impl Body for Pairs<'_> {
                 memory.ask(later * 2, self.channels * 2);
                 self.other.into_iter().for_each(|other| memory.ask((later + other) * 2, self.channels * 2));
             }
-            let (mut to, mut first) = (self.at.first + i * self.at.pixel, 0);
-            while first < self.channels {
-                let channels = self.width.min(self.channels - first);
-                let from = from + first;
-                first += self.width;
-                match channels {
-                    n if self.fills && !n.is_multiple_of(W) => self.filled::<W>((from, to), n),
-                    64.. => self.pieces::<64>((from, to), channels),
-                    n if n >= W => self.pieces::<W>((from, to), n),
-                    8.. => self.pieces::<8>((from, to), channels),
-                    4.. => self.pieces::<4>((from, to), channels),
-                    _ => self.pieces::<1>((from, to), channels),
-                }
-                to += self.panel;
-            }
+            each(from, self.at.first + i * self.at.pixel);
         }
     }
-}
 
-impl Pairs<'_> {
-    /// Interleaves channels from element `from` to word `to`, and zeros behind them to whole vectors.
+    /// Interleaves channels from element `from` to word `to`, and zeros behind them to whole vectors. What lies behind the channels is read with
+    /// them, unless it is behind the operand.
     #[inline(always)]
     fn filled<const W: usize>(&self, (from, to): (usize, usize), channels: usize) {
-        let all = self.from.len() / 2;
-        let read = |at: usize, count: usize| {
-            let mut line = [0u16; W];
-            // What lies behind the channels is read with them and dropped, unless it is behind the operand.
-            if at + W <= all {
-                self.from.read(at, &mut line);
-            } else {
-                self.from.read(at, &mut line[..count]);
-            }
-            line
-        };
-        for c in (0..channels).step_by(W) {
-            let count = W.min(channels - c);
-            let low = read(from + c, count);
-            let high = self.other.map_or([0; W], |other| read(from + other + c, count));
-            let mut words = [0u32; W];
-            for (j, word) in words.iter_mut().enumerate() {
-                *word = if j < count { u32::from(low[j]) | u32::from(high[j]) << 16 } else { 0 };
-            }
-            self.to.write(to + c, &words);
+        let (whole, left) = (channels / W * W, channels % W);
+        (0..whole).step_by(W).for_each(|c| self.pieces::<W>((from + c, to + c), W));
+        if left == 0 {
+            return;
         }
+        let (from, to) = (from + whole, to + whole);
+        if from + self.other.unwrap_or(0) + W > self.from.len() / 2 {
+            self.to.write(to, &[0u32; W]);
+            return (0..left).for_each(|c| self.pieces::<1>((from + c, to + c), 1));
+        }
+        let mut words = self.words::<W>(from);
+        for (word, kept) in words.iter_mut().zip(&KEPT[MAX_LANES - left..]) {
+            *word &= *kept;
+        }
+        self.to.write(to, &words);
     }
 
     /// Interleaves at least `N` channels from element `from` to word `to`, `N` at a time; the last piece overlaps the one before.
@@ -432,12 +451,18 @@ impl Pairs<'_> {
     fn pieces<const N: usize>(&self, (from, to): (usize, usize), channels: usize) {
         for c in (0..channels).step_by(N) {
             let c = c.min(channels - N);
-            let (mut low, mut high) = ([0u16; N], [0u16; N]);
-            self.from.read(from + c, &mut low);
-            if let Some(other) = self.other {
-                self.from.read(from + other + c, &mut high);
-            }
-            self.to.write::<u32>(to + c, &std::array::from_fn::<u32, N, _>(|j| u32::from(low[j]) | u32::from(high[j]) << 16));
+            self.to.write(to + c, &self.words::<N>(from + c));
         }
+    }
+
+    /// The words of `N` channels from element `from` on.
+    #[inline(always)]
+    fn words<const N: usize>(&self, from: usize) -> [u32; N] {
+        let (mut low, mut high) = ([0u16; N], [0u16; N]);
+        self.from.read(from, &mut low);
+        if let Some(other) = self.other {
+            self.from.read(from + other, &mut high);
+        }
+        std::array::from_fn(|j| u32::from(low[j]) | u32::from(high[j]) << 16)
     }
 }
