@@ -46,6 +46,8 @@ const TASKS: usize = 4;
 const CALL: usize = 1 << 13;
 /// Tasks of a worker from which on one more or less does not matter.
 const MANY: usize = 64;
+/// Bytes of a cache line.
+const LINE: usize = 64;
 /// Numbers of vectors that are tried for a task.
 const MOST_SIZES: usize = 64;
 
@@ -312,9 +314,11 @@ impl Depthwise {
         let [kd, kh, kw] = s.sizes.k.map(|k| k.max(1) as usize);
         let (far, apart) = (are_far([source, result], target), are_apart(s));
         let met = if apart { 1 } else { kh };
-        // Vectors of rows of pixels are single cache lines at large strides, which are read in the order of memory if they come from memory beyond
-        // L2 or are read once.
-        let across = far || apart && [source, result].iter().all(|t| is_plain(t));
+        // Vectors of rows of pixels are cache lines at large strides, or parts of them, which are read in the order of memory if they come from
+        // memory beyond L2 or few windows meet.
+        let plain = [source, result].iter().all(|t| is_plain(t));
+        let parts = s.sizes.s[2] > 1 && lanes * source_elem.bytes() < LINE;
+        let across = far || plain && (apart || parts);
         let fills_lines = result.dtype == DataType::F32 && jit.avx512 && tail.is_repeatable();
         let most = common([from_place.even(lanes), to_place.even(lanes)], lanes);
         let order = (s.result_channel, together);
