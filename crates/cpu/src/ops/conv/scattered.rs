@@ -25,7 +25,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Fewest source channels of a group.
-const MIN_DEPTH: i64 = 8;
+const MIN_DEPTH: i64 = 4;
 /// Most bytes of an image's products.
 const MAX_IMAGE_BYTES: usize = 16 << 20;
 /// Results whose sums are on the stack at a time, results of a line that are collected there, and lines of a task.
