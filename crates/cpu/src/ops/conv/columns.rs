@@ -4,7 +4,7 @@
 //! stretch of a source channel, a row of its result a stretch of a result channel. Its rows are result channels; their weights are read
 //! along a column of the panels that channels-last convolution uses. A task has some panels of pixels, which stay in L2 while all channels
 //! are computed from them, and prefetches those of the next task. Panels that many tiles of channels read are packed first: where they lie,
-//! each line is in a page of its own, and vectors may cross cache lines. Sums start with the bias.
+//! each line is in a page of its own, or vectors cross cache lines. Sums start with the bias.
 
 use super::tiles;
 use super::window::{self, Setup};
@@ -39,8 +39,11 @@ const L1_ALIAS_BYTES: i64 = 4096;
 const MAX_ALIASED_CHANNELS: i64 = 8;
 /// Most bytes of the starting values of sums.
 const MAX_START_BYTES: usize = 16 << 10;
-/// Tiles of channels from which on packing a panel of pixels takes less time than it saves.
-const MIN_TILES_FOR_PACKING: usize = 8;
+/// Lines of a panel that all tiles of channels read, from which on packing it takes less time than it saves, unless they are whole lines of
+/// memory in the same few pages. Measured on Zen 3 and Sapphire Rapids.
+const MIN_LINES_FOR_PACKING: usize = 4096;
+/// Panels in half of L1 from which on each channel is written in long runs.
+const MIN_NEAR_PANELS: usize = 8;
 /// Words of the tiles that are listed for a call.
 const LIST_WORDS: usize = 128;
 
@@ -75,7 +78,8 @@ struct Columns {
     panel: usize,
     each: usize,
     together: usize,
-    /// Whether panels of pixels are packed.
+    /// Whether a tile of channels is multiplied by all panels of a call before the next; and whether panels of pixels are packed.
+    runs: bool,
     packs: bool,
     workers: usize,
     far: bool,
@@ -178,7 +182,10 @@ impl Columns {
         let (images, pixels) = (dims[0] as usize, dims[2..].iter().product::<i64>() as usize);
         let (panel, tail) = (panel_columns(isa, pixels), tail(s, attr)?);
         let panels = pixels.div_ceil(panel);
-        let mut each = (budget.plain / (depth * panel * 4)).clamp(1, panels);
+        // Of little depth, tiles of channels are multiplied by all panels, since writing takes longest.
+        let near = budget.l1_panel / 2 / (depth * panel * 4);
+        let runs = near >= MIN_NEAR_PANELS;
+        let mut each = if runs { near } else { budget.plain / (depth * panel * 4) }.clamp(1, panels);
         if workers > 1 {
             each = each.min(panels * images * groups / (workers * TASKS_PER_WORKER)).max(1);
         }
@@ -187,9 +194,11 @@ impl Columns {
         let together = if s.biased { (MAX_START_BYTES / (width * panel * 4)).clamp(1, each) } else { each };
         let sums = if s.biased { width.saturating_mul(panel * together) } else { 0 };
         let tall = tallest(isa, Product::F32, panel.div_ceil(isa.width().lanes()));
-        let packs = channels.div_ceil(tall) >= std::env::var("OXF_PASSES").map_or(MIN_TILES_FOR_PACKING, |x| x.parse().unwrap());
-        let packed = if packs { each * depth * panel } else { 0 };
-        let scratch = tail.scratch(pixels).zip(for_workers(workers, sums + packed)).map(|(shared, workers)| Lens { shared, workers });
+        let spread = from.channel as i64 > L1_ALIAS_BYTES || !from.channel.is_multiple_of(target.caches.line);
+        let packs = spread && channels.div_ceil(tall).saturating_mul(depth) >= MIN_LINES_FOR_PACKING;
+        let packed = if packs { (each * panel).saturating_mul(depth) } else { 0 };
+        let workers_len = for_workers(workers, sums.saturating_add(packed));
+        let scratch = tail.scratch(pixels).zip(workers_len).map(|(shared, workers)| Lens { shared, workers });
         Ok(Columns {
             attr: attr.clone(),
             isa,
@@ -207,6 +216,7 @@ impl Columns {
             panel,
             each,
             together,
+            runs,
             packs,
             workers,
             far: images * groups * depth * pixels * 4 > budget.far,
@@ -404,7 +414,7 @@ impl Bound<'_> {
                 a_from: 0,
                 zeros: Buf::empty(),
                 b: from.memory,
-                panels: Panels { at: from.at + (panel - from.first) * from.step, step: from.step, count: panels.len(), outer: true },
+                panels: Panels { at: from.at + (panel - from.first) * from.step, step: from.step, count: panels.len(), outer: !p.runs },
                 c: self.result,
                 column: panel * p.panel,
                 tail_column: panel * p.panel,

@@ -232,6 +232,11 @@ pub(crate) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     }
     let [lines, depth] = met(&s);
     let strided = s.direction == Direction::Scatter && s.sizes.s != [1; 3];
+    let rows = sizes_of(s.result.1).iter().fold(s.sizes.mb, |n, size| n.saturating_mul(*size));
+    let channels = if s.result_channel == 0 { s.sizes.oc } else { s.sizes.ic };
+    if window::is_pointwise(&s.sizes) && !amx::is_faster(product, [s.sizes.g, rows, channels, depth]) {
+        return Err(Skip::Shape("too little work for tiles of AMX"));
+    }
     if amx::is_shallow(product, lines, depth) || strided && product.is_whole() && depth <= MAX_STRIDED_DEPTH {
         return Err(Skip::Shape("too little depth for tiles of AMX"));
     }
