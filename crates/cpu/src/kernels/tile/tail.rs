@@ -358,10 +358,9 @@ impl Tail {
         Some(places)
     }
 
-    /// Whether results may be computed and written twice: they do not depend on what was there before. Other operands are not written: an
-    /// execution refuses memory that it writes as one of them.
+    /// Whether results may be computed and written twice: they depend only on sums and on operands by column.
     pub fn is_repeatable(&self) -> bool {
-        self.steps.iter().all(|s| !matches!(s.origin, Origin::Destination(_)))
+        self.steps.iter().all(|s| matches!(s.origin, Origin::Nothing | Origin::Line))
     }
 
     /// Number of steps.
