@@ -73,11 +73,10 @@ impl Case {
             Stride::Across => usize::from(self.dot.rows) * 4 + 12,
         };
         let depth = self.dot.product.depth();
-        let (product, size) = if self.dot.step_bytes() == 8 { (Product::F32, 4) } else { (self.dot.product, self.size()) };
         let mut bytes = Vec::new();
         for k in 0..self.depth() {
-            bytes.resize(k / depth * step + k % depth * size, 0xff);
-            put(product, self.a(tap, row, k), &mut bytes);
+            bytes.resize(k / depth * step + k % depth * self.size(), 0xff);
+            put(self.dot.product, self.a(tap, row, k), &mut bytes);
         }
         (bytes, step)
     }

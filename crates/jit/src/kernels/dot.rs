@@ -156,7 +156,7 @@ pub struct Dot {
     pub vectors: u8,
     /// The layout of `B`.
     pub line: Line,
-    /// Distance of the steps of `A`; 4 bytes when they follow each other. Steps of [`Product::F16`] that are 8 bytes apart are two f32.
+    /// Distance of the steps of `A`; 4 bytes when they follow each other.
     pub a_step: Stride,
     /// Elements of a last step that is not whole, 0 if there is none: its part of `A` is read exactly, and `B` has zeros to the whole step
     /// where these are interleaved.
@@ -391,12 +391,6 @@ impl Dot {
     #[inline]
     pub fn listed(&self) -> usize {
         if self.a_step == Stride::Across { 1 } else { usize::from(self.rows) }
-    }
-
-    /// Bytes of a step of a row of `A`.
-    #[inline]
-    pub const fn step_bytes(&self) -> usize {
-        if matches!((self.product, self.a_step), (Product::F16, Stride::Fixed(8))) { 8 } else { 4 }
     }
 
     /// True where accumulators leave no register for one of the vectors of `B`. A kernel can do without if it multiplies elements as they are, see

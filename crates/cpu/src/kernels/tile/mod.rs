@@ -427,11 +427,10 @@ impl Tile {
 
     fn row_extent(&self, call: &Call<'_>) -> Option<usize> {
         let step = if let Stride::Fixed(bytes) = self.spec.a_step { bytes as usize } else { call.a_step };
-        let bytes = self.spec.dot().step_bytes();
-        let partial = usize::from(self.spec.partial) * bytes / self.spec.product.depth();
+        let partial = usize::from(self.spec.partial) * 4 / self.spec.product.depth();
         match (call.steps, partial) {
             (0, partial) => Some(partial),
-            (steps, 0) => step.checked_mul(steps - 1)?.checked_add(bytes),
+            (steps, 0) => step.checked_mul(steps - 1)?.checked_add(4),
             (steps, partial) => step.checked_mul(steps)?.checked_add(partial),
         }
     }

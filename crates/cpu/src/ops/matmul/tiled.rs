@@ -15,12 +15,11 @@ use crate::CpuTarget;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::{Broadcast, varying};
 use crate::kernels::chain::{self, Before, Chain, Operand};
-use crate::kernels::convert::Elements;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::gemm::{self, Gemm, Kind, Operands, Sizes};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::nest::{Block, Packs, Right};
-use crate::kernels::scratch::{Part, Scratch, booked, lend};
+use crate::kernels::scratch::{Scratch, booked, lend};
 use crate::kernels::tile::pack::Plain;
 use crate::kernels::tile::tail::{About, Named};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs, tallest};
@@ -122,8 +121,6 @@ pub(crate) struct Code {
 #[derive(Clone, Copy, Debug)]
 struct Parts {
     lines: usize,
-    /// The left operand as f32.
-    widened: usize,
     ones: usize,
     compensation: usize,
     rows: usize,
@@ -148,10 +145,6 @@ pub(crate) fn product(a: DataType, b: DataType) -> Result<Product, Skip> {
 /// Bytes of weights for each of the first rows that are as well read twice, from L1: a tail in registers is worth more.
 const READ_TWICE: usize = 8 << 10;
 const FIRST_ROWS: usize = 4;
-
-/// Panels from which on f16 is copied as f32 to memory beyond L2; and elements of a copy that are a task.
-const MIN_PANELS_OF_COPY: usize = 4;
-const COPIED_AT_ONCE: usize = 4 << 10;
 
 /// The first element of a tensor of `columns` contiguous f32.
 fn line(t: &Tensor, columns: usize) -> Option<usize> {
@@ -207,16 +200,6 @@ impl Request<'_> {
         }
     }
 
-    /// Elements of a copy of the left operand as f32, 0 if there is none. Tiles that convert f16 do so for every panel, in the ports of the
-    /// multiply-adds; a copy that leaves L2 takes as long as converting for some panels.
-    fn widened(&self, batch: usize) -> usize {
-        let elements = [place::count(self.c.tensor, self.c.rows), place::count(self.a.tensor, self.a.columns)];
-        let elements = elements.into_iter().fold(batch, usize::saturating_mul);
-        let panels = place::count(self.c.tensor, self.c.columns).div_ceil(place::width(self.isa, self.b.tensor, self.b.columns));
-        let near = elements.saturating_mul(size_of::<f32>()) <= self.target.caches.budget(false).far;
-        if near || panels >= MIN_PANELS_OF_COPY { elements } else { 0 }
-    }
-
     /// Whether a tile has room for all rows and one more, and the weights are so large that they should be read only once.
     fn has_room(&self, product: Product) -> bool {
         let (c, isa) = (self.c, self.isa);
@@ -248,11 +231,8 @@ impl Request<'_> {
         let beside = summed && kept_sums.is_none() && !outer.is_some_and(|o| o.by_row) && self.has_room(product);
         let compensated = summed && !beside && !outer.is_some_and(|o| o.by_row);
         let mut left = place::plain(a.tensor, a.rows, a.columns)?;
-        let columns = place::count(c.tensor, c.columns);
-        let batch = c.tensor.dims()[..self.batch].iter().product::<i64>() as usize;
-        let widened = if product == Product::F16 { self.widened(batch) } else { 0 };
         let a_step = match (left.column == a.tensor.dtype.bits() / 8, product) {
-            (true, _) => Stride::Fixed(if widened > 0 { 8 } else { 4 }),
+            (true, _) => Stride::Fixed(4),
             (false, Product::F32) => Stride::Given,
             _ => return Err(Skip::Layout("a source whose depth is not contiguous".into())),
         };
@@ -267,6 +247,8 @@ impl Request<'_> {
         if !beside {
             passes::left(tail.as_ref(), self.attr)?;
         }
+        let columns = place::count(c.tensor, c.columns);
+        let batch = c.tensor.dims()[..self.batch].iter().product::<i64>() as usize;
         passes::fills(self.attr, [batch.saturating_mul(place::count(c.tensor, c.rows)), columns], (isa, target))?;
         let sizes = Sizes {
             batch,
@@ -292,12 +274,11 @@ impl Request<'_> {
                 (_, true) => sizes.depth.div_ceil(4),
                 _ => 0,
             },
-            widened,
             rows: outer.map_or(Some(0), |o| o.numbers(sizes.batch.checked_mul(sizes.rows)?)).ok_or_else(too_long)?,
             compensation: if summed && !beside { weights_batch.checked_mul(columns).ok_or_else(too_long)? } else { 0 },
             work: column_sums.as_ref().map_or(Some(0), Gemm::scratch_len).ok_or_else(too_long)?.max(work),
         };
-        let bytes = booked(&[parts.lines, parts.widened, parts.ones, parts.compensation, parts.rows, parts.work]).ok_or_else(too_long)?;
+        let bytes = booked(&[parts.lines, parts.ones, parts.compensation, parts.rows, parts.work]).ok_or_else(too_long)?;
         let src_scales = (0..c.tensor.dims().len()).map(|d| (d < self.batch || c.rows.contains(&d)).then_some(d)).collect();
         let tiled = Tiled {
             attr: self.attr.clone(),
@@ -528,25 +509,6 @@ impl Tiled {
         Ok(lend(scratch))
     }
 
-    /// Copies the left operand as f32, row behind row.
-    fn widen<'s>(&self, simd: Simd, ctx: &Ctx<'_>, copy: Part<'s>) -> Result<Buf<'s>, Error> {
-        let (Sizes { rows, depth, .. }, Place { row: step, .. }) = (self.gemm.sizes(), self.places[0]);
-        let (buf, size, each) = (ctx.buf(self.args[0])?, size_of::<u16>(), COPIED_AT_ONCE.div_ceil(depth));
-        let to = copy.lend();
-        copy.fill(ctx.executor(), each * depth, &|piece, mut out| {
-            let mut first = piece * each;
-            while !out.is_empty() {
-                let (batch, row) = (first / rows, first % rows);
-                let count = if step == depth * size { (rows - row).min(out.len() / depth) } else { 1 };
-                let (now, rest) = std::mem::take(&mut out).split_at_mut(count * depth);
-                let at = (self.starts(batch)[0] + row * step) / size;
-                Elements { buf, dtype: DataType::F16, at, stride: 1 }.read(simd, now);
-                (out, first) = (rest, first + count);
-            }
-        });
-        Ok(to)
-    }
-
     /// Finishes and stores a block of raw sums.
     fn store(&self, epilogue: &Epilogue<'_>, (compensation, factor): (&[i32], i32), mut block: Block<'_>) {
         if self.beside {
@@ -622,7 +584,6 @@ impl Generated for Tiled {
 
     fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let lines = scratch.take(self.parts.lines)?.into_slice();
-        let copy_of_left = scratch.take(self.parts.widened)?;
         let (ones, sums) = (scratch.take(self.parts.ones)?.into_slice(), scratch.take(self.parts.compensation)?.into_slice());
         let (copy, ones) = ones.split_at_mut(if self.beside { ones.len() } else { 0 });
         let rows = scratch.take(self.parts.rows)?.into_slice();
@@ -630,11 +591,7 @@ impl Generated for Tiled {
         let column_sums = self.compensation(code, (simd, ctx), [ones, sums], &mut work)?;
         let starts = |batch| {
             let [a, b, c] = self.starts(batch);
-            let Sizes { rows, depth, .. } = self.gemm.sizes();
-            match self.parts.widened {
-                0 => [if self.beside { 0 } else { a }, b, c],
-                _ => [batch * rows * depth * size_of::<f32>(), b, c],
-            }
+            [if self.beside { 0 } else { a }, b, c]
         };
         let outer = Terms::new(self, (simd, ctx), column_sums, rows)?;
         let begin = |block: Block<'_>| {
@@ -645,9 +602,6 @@ impl Generated for Tiled {
         let mut on = Operands { begin: &begin, ..self.operands(ctx, &starts)? };
         if self.beside {
             (on.a, on.a_row, on.a_depth) = (self.with_ones(ctx, copy)?, pitch(self.gemm.sizes().depth), 1);
-        }
-        if self.parts.widened > 0 {
-            (on.a, on.a_row) = (self.widen(simd, ctx, copy_of_left)?, self.gemm.sizes().depth * size_of::<f32>());
         }
         let compensation = if self.outer.is_some_and(|o| o.by_row) { &[][..] } else { column_sums };
         let Some(tail) = &self.tail else {

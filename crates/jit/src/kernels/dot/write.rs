@@ -302,15 +302,12 @@ impl Writer<'_> {
         if let (Pass::HalfF16 { .. }, Some(bytes)) = (pass, self.b_row) {
             f.add(at.b, bytes);
         }
-        let skip = if pass == (Pass::HalfF16 { second: true }) { self.dot.step_bytes() as i32 / 2 } else { 0 };
-        let from_memory = match pass {
-            Pass::Whole(op) if op != Accumulate::DotU8S8 => Some(op),
-            Pass::HalfF16 { .. } if self.dot.step_bytes() == 8 => Some(Accumulate::FmaF32),
-            _ => None,
-        };
+        let skip = if pass == (Pass::HalfF16 { second: true }) { 2 } else { 0 };
         for (i, sums) in sums.chunks(b.len()).enumerate() {
             let left = left(f, i, skip);
-            if let (Some(op), Left::Memory(a), [b], [sum]) = (from_memory, left, &b[..], sums) {
+            if let (Pass::Whole(op), Left::Memory(a), [b], [sum]) = (pass, left, &b[..], sums)
+                && op != Accumulate::DotU8S8
+            {
                 // The number in memory is an operand of the multiply-add itself.
                 f.accumulate(op, *sum, *b, Src::Splat(a));
                 continue;
@@ -395,7 +392,7 @@ impl Writer<'_> {
 
     /// The part of a row of `A` that a pass uses, in every lane.
     fn left(&self, f: &mut Function, pass: Pass, left: Left, flip: Option<Val>) -> Val {
-        if let (Pass::HalfF16 { .. }, Left::Memory(at), 4) = (pass, left, self.dot.step_bytes()) {
+        if let (Pass::HalfF16 { .. }, Left::Memory(at)) = (pass, left) {
             return f.splat_as(Elem::F16, at);
         }
         let mut a = match (left, flip) {
