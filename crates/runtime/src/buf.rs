@@ -12,6 +12,37 @@ use std::mem::size_of;
 pub trait Element: bytemuck::Pod + Send + Sync {}
 impl<T: bytemuck::Pod + Send + Sync> Element for T {}
 
+/// Elements of some memory in rows: the first, the number of rows and that of elements of a row, and steps from row to row and along them.
+#[derive(Clone, Copy, Debug)]
+pub struct Grid {
+    /// The first element.
+    pub at: usize,
+    /// Rows, and elements of each.
+    pub counts: [usize; 2],
+    /// Elements from one row to the next, and from one of its elements to the next.
+    pub steps: [usize; 2],
+}
+
+/// Pairs of places of elements, each in one of two regions, and the farthest of these.
+#[derive(Clone, Debug)]
+pub struct Pairs {
+    all: Vec<[u32; 2]>,
+    most: [usize; 2],
+}
+
+impl Pairs {
+    /// The pairs in this order.
+    pub fn new(all: Vec<[u32; 2]>) -> Pairs {
+        let most = std::array::from_fn(|t| all.iter().map(|pair| pair[t] as usize).max().unwrap_or(0));
+        Pairs { all, most }
+    }
+
+    /// All pairs.
+    pub fn pairs(&self) -> &[[u32; 2]] {
+        &self.all
+    }
+}
+
 /// A region of memory that is valid for `'a`, shared by the parallel parts of an execution.
 #[derive(Clone, Copy, Debug)]
 pub struct Buf<'a> {
@@ -139,6 +170,61 @@ impl<'a> Buf<'a> {
         unsafe { std::ptr::copy(from, to, len * size_of::<T>()) }
     }
 
+    /// The first element of a grid, all of which is inside the region.
+    fn of_grid<T: Element>(&self, Grid { at, counts: [rows, run], steps: [row, step] }: Grid) -> *mut T {
+        let span = |count: usize, step: usize| count.saturating_sub(1).checked_mul(step);
+        let reach = span(rows, row).zip(span(run, step)).and_then(|(a, b)| a.checked_add(b)?.checked_add(usize::from(rows > 0 && run > 0)));
+        self.at::<T>(at, reach.unwrap_or(usize::MAX))
+    }
+
+    /// Copies the elements of a grid to `out`, row by row.
+    ///
+    /// # Panics
+    /// If they are not inside the region, or `out` has not their bytes.
+    pub fn gather<T: Element>(&self, grid: Grid, out: &mut [u8]) {
+        let [rows, run] = grid.counts;
+        assert!(rows.checked_mul(run).and_then(|n| n.checked_mul(size_of::<T>())) == Some(out.len()), "{grid:?} to {} bytes", out.len());
+        // SAFETY: all elements of the grid are inside the region, which is readable by `new`'s promise, and `out` has as many.
+        unsafe { each(grid.counts, (out.as_mut_ptr().cast::<T>(), [run, 1]), (self.of_grid::<T>(grid), grid.steps)) }
+    }
+
+    /// Copies `values`, row by row, to the elements of a grid.
+    ///
+    /// # Panics
+    /// As for [`Buf::gather`].
+    pub fn scatter<T: Element>(&self, grid: Grid, values: &[u8]) {
+        let [rows, run] = grid.counts;
+        assert!(rows.checked_mul(run).and_then(|n| n.checked_mul(size_of::<T>())) == Some(values.len()), "{} bytes to {grid:?}", values.len());
+        // SAFETY: all elements of the grid are inside the region and ours by `new`'s promise, and there are as many values.
+        unsafe { each(grid.counts, (self.of_grid::<T>(grid), grid.steps), (values.as_ptr().cast::<T>(), [run, 1])) }
+    }
+
+    /// Copies a grid of `from` to a grid of as many elements.
+    ///
+    /// # Panics
+    /// If elements are not inside their regions, or the grids have other sizes.
+    pub fn copy_grid<T: Element>(&self, to: Grid, (from, grid): (&Buf<'_>, Grid)) {
+        assert!(to.counts == grid.counts, "{grid:?} to {to:?}");
+        // SAFETY: all elements are inside their regions; those that are written are ours by `new`'s promise.
+        unsafe { each(grid.counts, (self.of_grid::<T>(to), to.steps), (from.of_grid::<T>(grid), grid.steps)) }
+    }
+
+    /// Element `first` plus each first place becomes what `change` makes of element `start` of `from` plus the second place.
+    ///
+    /// # Panics
+    /// If elements are not inside their regions.
+    #[inline(always)]
+    pub fn copy_places<T: Element, U: Element>(&self, first: usize, (from, start): (&Buf<'_>, usize), places: &Pairs, change: impl Fn(U) -> T) {
+        if places.all.is_empty() {
+            return;
+        }
+        let (to, from) = (self.at::<T>(first, places.most[0] + 1), from.at::<U>(start, places.most[1] + 1));
+        for [t, f] in &places.all {
+            // SAFETY: the farthest places are inside their regions, and what is written is ours by `new`'s promise.
+            unsafe { to.wrapping_add(*t as usize).write_unaligned(change(from.wrapping_add(*f as usize).read_unaligned())) }
+        }
+    }
+
     /// Fills the region with `byte`.
     pub fn fill(&self, byte: u8) {
         // SAFETY: the whole region is writable and ours by `new`'s promise.
@@ -185,6 +271,25 @@ impl<'a> Buf<'a> {
         }
         // SAFETY: valid by `new`'s promise; `Cell<u8>` has `u8`'s layout and allows overlapping slices; `&[Cell]` cannot leave the thread.
         unsafe { std::slice::from_raw_parts(self.ptr.cast::<Cell<u8>>(), self.len) }
+    }
+}
+
+/// Copies elements in two loops of `counts`, the second along rows, at steps in destination and source. The longer loop is the inner one, so that short rows
+/// cost no more than long ones.
+///
+/// # Safety
+/// All elements must be valid, those of the destination for writes; they need not be aligned.
+#[inline(always)]
+unsafe fn each<T: Element>([rows, run]: [usize; 2], (to, to_steps): (*mut T, [usize; 2]), (from, from_steps): (*const T, [usize; 2])) {
+    let (counts, order) = if rows > run { ([run, rows], [1, 0]) } else { ([rows, run], [0, 1]) };
+    let [to_steps, from_steps] = [to_steps, from_steps].map(|steps| order.map(|i| steps[i]));
+    for i in 0..counts[0] {
+        let (mut to, mut from) = (to.wrapping_add(i * to_steps[0]), from.wrapping_add(i * from_steps[0]));
+        for _ in 0..counts[1] {
+            // SAFETY: an element, by the caller's promise.
+            unsafe { to.write_unaligned(from.read_unaligned()) }
+            (to, from) = (to.wrapping_add(to_steps[1]), from.wrapping_add(from_steps[1]));
+        }
     }
 }
 

@@ -59,7 +59,7 @@ impl Sweep {
     }
 
     /// The kernels that do `act` on matrices with rows of `width` elements, one after the other. Results are stored non-temporally if they
-    /// are `far` and f32 in whole vectors.
+    /// are `far` and whole vectors of more than bytes.
     ///
     /// # Errors
     /// As for [`code::get`].
@@ -74,7 +74,7 @@ impl Sweep {
         for (vectors, groups, masked) in cuts.into_iter().filter(|c| c.0 * c.1 > 0) {
             let columns = if masked { last } else { vectors * groups * lanes };
             let kernel = Columns { act, elem, vectors: vectors as u8, masked, streaming: false };
-            let can_stream = far && elem == Elem::F32 && last == 0 && act.lines().0 == 0;
+            let can_stream = far && elem.bytes() > 1 && last == 0 && act.lines().0 == 0;
             let streaming = can_stream.then(|| code::get(isa, &Columns { streaming: true, ..kernel })).transpose()?;
             parts.push(Part { entry: code::get(isa, &kernel)?, streaming, first, columns, groups, each: vectors * lanes });
             first += columns;
@@ -117,8 +117,11 @@ impl Sweep {
             _ if self.parts.iter().any(|part| part.streaming.is_some()) => 1,
             (false, sums) => (L1_BYTES / row).max(if sums == 0 { ROWS_PER_CALL } else { 2 * ROWS_PER_CALL }),
         };
-        for (block, start) in (0..calls).flat_map(|block| rows.clone().step_by(each).map(move |start| (block, start))) {
-            let count = each.min(rows.end - start);
+        // A kernel for all columns goes to the next rows by itself.
+        let most = if self.parts.len() == 1 { (rows.len() / each * each).max(each) } else { each };
+        for (block, start) in (0..calls).flat_map(|block| rows.clone().step_by(most).map(move |start| (block, start))) {
+            let all = most.min(rows.end - start);
+            let count = each.min(all);
             for (i, part) in self.parts.iter().enumerate() {
                 let (groups, columns) = if one { (blocks.count, blocks.distance) } else { (part.groups, part.each) };
                 let matrix = |m: usize| {
@@ -130,11 +133,14 @@ impl Sweep {
                     row,
                     row_of_bits: row_of(BITS),
                     rows: count,
+                    times: all / count,
+                    next: (count * row).wrapping_sub(groups * columns * size),
+                    next_of_bits: (count * row_of(BITS)).wrapping_sub(groups * columns / 8),
                     groups,
                     group: (columns * size).wrapping_sub(count * row),
                     group_of_bits: (columns / 8).wrapping_sub(count * row_of(BITS)),
                     width: part.columns,
-                    last: usize::from(i + 1 == self.parts.len() && start + count == rows.end),
+                    last: usize::from(i + 1 == self.parts.len() && start + all == rows.end),
                     columns: lines.map(|line| line.wrapping_add(block * self.width + part.first)),
                 };
                 let bytes = part.each * size;

@@ -2,7 +2,6 @@
 
 use super::pipeline::zero;
 use super::{CHUNK, Chunk, Counts, GRAIN, Nest, Place, Tile, split};
-use crate::kernels::convert::each;
 use crate::kernels::multiversion::{Simd, multiversion};
 use crate::kernels::scratch::Scratch;
 use crate::kernels::transpose::{Matrix, Squares};
@@ -10,7 +9,7 @@ use crate::row::{Generated, Kernel};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::transpose::{self as generated, UNCHANGED};
-use oxidnn_runtime::{Buf, Ctx, Element, Executor, Skip};
+use oxidnn_runtime::{Buf, Ctx, Element, Executor, Grid, Skip};
 use oxidnn_spec::{Arg, DataType, Dims, Error, Layout, Tensor};
 
 /// Copies to one destination.
@@ -297,29 +296,18 @@ fn elements<T: Element>(simd: Simd, to: Buf, from: Buf, chunk: &Chunk<'_>) {
         };
         return rows(to, from, [chunk.rows, n], [dst, src]);
     }
+    let turned = src.2 == 1 && src.1 != 1 && dst.1 == 1 && chunk.rows > 1;
+    if !turned {
+        let [dst, src] = [dst, src].map(|(at, inner, outer)| Grid { at, counts: [chunk.rows, chunk.run], steps: [outer, inner] });
+        return to.copy_grid::<T>(dst, (&from, src));
+    }
     let mut block = [T::zeroed(); CHUNK];
     let block = &mut block[..chunk.positions()];
-    let joined = |(_, inner, outer): (usize, usize, usize)| inner == 1 && (chunk.rows == 1 || outer == chunk.run);
-    let (at, inner, outer) = src;
-    if joined(src) {
-        from.read(at, block);
-    } else if inner == 1 {
-        for (r, row) in block.chunks_exact_mut(chunk.run).enumerate() {
-            from.read(at + r * outer, row);
-        }
-    } else if outer == 1 && chunk.rows > 1 {
-        transpose(simd, from, at, inner, block, chunk.run);
-    } else {
-        each([chunk.rows, chunk.run], [outer, inner], |i, place| block[i] = from.get(at + place));
+    transpose(simd, from, src.0, src.1, block, chunk.run);
+    if dst.2 == chunk.run {
+        return to.write(dst.0, block);
     }
-    let (at, inner, outer) = dst;
-    if joined(dst) {
-        return to.write(at, block);
-    }
-    if inner == 1 {
-        return block.chunks_exact(chunk.run).enumerate().for_each(|(r, row)| to.write(at + r * outer, row));
-    }
-    each([chunk.rows, chunk.run], [outer, inner], |i, place| to.set(at + place, block[i]));
+    block.chunks_exact(chunk.run).enumerate().for_each(|(r, row)| to.write(dst.0 + r * dst.2, row));
 }
 
 /// Copies rows of `N` bytes, or of `n` up to twice as many in two pieces that overlap, from a byte on and so many apart in destination and source: a call
