@@ -23,6 +23,28 @@ pub struct Grid {
     pub steps: [usize; 2],
 }
 
+impl Grid {
+    /// Its loops, with steps in it and in contiguous elements.
+    fn loops(&self, steps: fn(usize, usize) -> [usize; 2]) -> [Loop; 3] {
+        let ([rows, run], [row, step]) = (self.counts, self.steps);
+        [Loop::ONCE, Loop { count: rows, steps: steps(row, run) }, Loop { count: run, steps: steps(step, 1) }]
+    }
+}
+
+/// A loop over elements: its iterations, and the elements from one to the next in destination and source.
+#[derive(Clone, Copy, Debug)]
+pub struct Loop {
+    /// Iterations.
+    pub count: usize,
+    /// Elements from one to the next in destination and source.
+    pub steps: [usize; 2],
+}
+
+impl Loop {
+    /// A single iteration.
+    pub const ONCE: Loop = Loop { count: 1, steps: [0; 2] };
+}
+
 /// Pairs of places of elements, each in one of two regions, and the farthest of these.
 #[derive(Clone, Debug)]
 pub struct Pairs {
@@ -170,43 +192,41 @@ impl<'a> Buf<'a> {
         unsafe { std::ptr::copy(from, to, len * size_of::<T>()) }
     }
 
-    /// The first element of a grid, all of which is inside the region.
-    fn of_grid<T: Element>(&self, Grid { at, counts: [rows, run], steps: [row, step] }: Grid) -> *mut T {
-        let span = |count: usize, step: usize| count.saturating_sub(1).checked_mul(step);
-        let reach = span(rows, row).zip(span(run, step)).and_then(|(a, b)| a.checked_add(b)?.checked_add(usize::from(rows > 0 && run > 0)));
-        self.at::<T>(at, reach.unwrap_or(usize::MAX))
-    }
-
     /// Copies the elements of a grid to `out`, row by row.
     ///
     /// # Panics
     /// If they are not inside the region, or `out` has not their bytes.
     pub fn gather<T: Element>(&self, grid: Grid, out: &mut [u8]) {
-        let [rows, run] = grid.counts;
-        assert!(rows.checked_mul(run).and_then(|n| n.checked_mul(size_of::<T>())) == Some(out.len()), "{grid:?} to {} bytes", out.len());
-        // SAFETY: all elements of the grid are inside the region, which is readable by `new`'s promise, and `out` has as many.
-        unsafe { each(grid.counts, (out.as_mut_ptr().cast::<T>(), [run, 1]), (self.of_grid::<T>(grid), grid.steps)) }
+        // SAFETY: the slice is ours, and nobody else uses it.
+        let to = unsafe { Buf::new(out.as_mut_ptr(), out.len()) };
+        to.copy_loops::<T>(0, (self, grid.at), grid.loops(|own, dense| [dense, own]));
     }
 
     /// Copies `values`, row by row, to the elements of a grid.
     ///
     /// # Panics
-    /// As for [`Buf::gather`].
+    /// If they are not inside the region, or there are not as many values.
     pub fn scatter<T: Element>(&self, grid: Grid, values: &[u8]) {
-        let [rows, run] = grid.counts;
-        assert!(rows.checked_mul(run).and_then(|n| n.checked_mul(size_of::<T>())) == Some(values.len()), "{} bytes to {grid:?}", values.len());
-        // SAFETY: all elements of the grid are inside the region and ours by `new`'s promise, and there are as many values.
-        unsafe { each(grid.counts, (self.of_grid::<T>(grid), grid.steps), (values.as_ptr().cast::<T>(), [run, 1])) }
+        // SAFETY: the slice is only read.
+        let from = unsafe { Buf::new(values.as_ptr().cast_mut(), values.len()) };
+        self.copy_loops::<T>(grid.at, (&from, 0), grid.loops(|own, dense| [own, dense]));
     }
 
-    /// Copies a grid of `from` to a grid of as many elements.
+    /// Copies elements of `from`, from `start` on, to those from `first` on, in three loops.
     ///
     /// # Panics
-    /// If elements are not inside their regions, or the grids have other sizes.
-    pub fn copy_grid<T: Element>(&self, to: Grid, (from, grid): (&Buf<'_>, Grid)) {
-        assert!(to.counts == grid.counts, "{grid:?} to {to:?}");
+    /// If elements are not inside their regions.
+    pub fn copy_loops<T: Element>(&self, first: usize, (from, start): (&Buf<'_>, usize), loops: [Loop; 3]) {
+        if loops.iter().any(|l| l.count == 0) {
+            return;
+        }
+        let reach = |t: usize| {
+            let spans = loops.iter().map(|l| (l.count - 1).checked_mul(l.steps[t]));
+            spans.fold(Some(1usize), |all, span| all?.checked_add(span?)).unwrap_or(usize::MAX)
+        };
+        let (to, from) = (self.at::<T>(first, reach(0)), from.at::<T>(start, reach(1)));
         // SAFETY: all elements are inside their regions; those that are written are ours by `new`'s promise.
-        unsafe { each(grid.counts, (self.of_grid::<T>(to), to.steps), (from.of_grid::<T>(grid), grid.steps)) }
+        unsafe { each(loops, to, from) }
     }
 
     /// Element `first` plus each first place becomes what `change` makes of element `start` of `from` plus the second place.
@@ -274,21 +294,32 @@ impl<'a> Buf<'a> {
     }
 }
 
-/// Copies elements in two loops of `counts`, the second along rows, at steps in destination and source. The longer loop is the inner one, so that short rows
-/// cost no more than long ones.
+/// Iterations of the innermost loop before the next iteration of the loop around it: their cache lines stay in L1 on both sides.
+const PIECE: usize = 64;
+
+/// Copies elements in three loops. The longest is the innermost, so that short ones cost no more than long ones. It is cut into pieces, for each of which the
+/// loop with the shorter steps is repeated, whose iterations share cache lines.
 ///
 /// # Safety
 /// All elements must be valid, those of the destination for writes; they need not be aligned.
-#[inline(always)]
-unsafe fn each<T: Element>([rows, run]: [usize; 2], (to, to_steps): (*mut T, [usize; 2]), (from, from_steps): (*const T, [usize; 2])) {
-    let (counts, order) = if rows > run { ([run, rows], [1, 0]) } else { ([rows, run], [0, 1]) };
-    let [to_steps, from_steps] = [to_steps, from_steps].map(|steps| order.map(|i| steps[i]));
-    for i in 0..counts[0] {
-        let (mut to, mut from) = (to.wrapping_add(i * to_steps[0]), from.wrapping_add(i * from_steps[0]));
-        for _ in 0..counts[1] {
-            // SAFETY: an element, by the caller's promise.
-            unsafe { to.write_unaligned(from.read_unaligned()) }
-            (to, from) = (to.wrapping_add(to_steps[1]), from.wrapping_add(from_steps[1]));
+unsafe fn each<T: Element>(mut loops: [Loop; 3], to: *mut T, from: *const T) {
+    let near = |l: &Loop| l.steps[0].min(l.steps[1]);
+    loops.sort_unstable_by_key(|l| (l.count, std::cmp::Reverse(near(l))));
+    let [mut outer, mut middle, inner] = loops;
+    if near(&outer) < near(&middle) {
+        std::mem::swap(&mut outer, &mut middle);
+    }
+    let pieces = Loop { count: inner.count.div_ceil(PIECE), steps: inner.steps.map(|step| step * PIECE) };
+    for (i, piece) in (0..outer.count).flat_map(|i| (0..pieces.count).map(move |piece| (i, piece))) {
+        let at = |t: usize| i * outer.steps[t] + piece * pieces.steps[t];
+        let count = PIECE.min(inner.count - piece * PIECE);
+        for j in 0..middle.count {
+            let (mut to, mut from) = (to.wrapping_add(at(0) + j * middle.steps[0]), from.wrapping_add(at(1) + j * middle.steps[1]));
+            for _ in 0..count {
+                // SAFETY: an element, by the caller's promise.
+                unsafe { to.write_unaligned(from.read_unaligned()) }
+                (to, from) = (to.wrapping_add(inner.steps[0]), from.wrapping_add(inner.steps[1]));
+            }
         }
     }
 }

@@ -676,6 +676,9 @@ impl Part {
         let outer = self.loops[other];
         let run = if outer.size <= sides[1] { area / outer.size } else { sides[0] }.min(inner.size);
         let tile = [run, outer.size.min(area / run)];
+        if run * tile[1] < LEAST {
+            return nest.push(self);
+        }
         let mut rest = self;
         rest.loops.copy_within(other + 1..self.len, other);
         rest.len = self.len - 2;

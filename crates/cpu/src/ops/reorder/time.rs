@@ -16,7 +16,7 @@ type Traversal = Times<10>;
 
 /// Zeroed chunks and runs, and bytes that are cleared as a whole.
 const ZEROS: Times<3> = [[40.0, 1.2, 0.014], [30.0, 1.0, 0.02]];
-const COPIES: Traversal = [[180.0, 18.0, 0.96, 0.0, 77.0, 3.3, 0.56, 61.0, 4.4, 0.58]; 2];
+const COPIES: Traversal = [[120.0, 18.0, 0.96, 0.0, 77.0, 3.3, 0.56, 4.0, 0.6, 0.36]; 2];
 const SQUARED: Traversal =
     [[145.0, 18.0, 0.96, 0.0, 97.0, 0.2, 0.13, 75.0, 3.0, 0.1], [91.0, 18.0, 0.96, 0.0, 120.0, 0.26, 0.15, 60.0, 3.8, 2.0]];
 const PIPELINE: Traversal = [[186.0, 54.0, 4.7, 0.24, 150.0, 0.0, 1.46, 127.0, 4.4, 0.96]; 2];
