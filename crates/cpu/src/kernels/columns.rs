@@ -13,6 +13,8 @@ pub use oxidnn_jit::kernels::columns::{Act, Bound, Columns};
 
 /// Bytes of the rows of a call of several groups of columns: they are still in L1 for the next group.
 const L1_BYTES: usize = 8 * 1024;
+/// Fewest bytes of rows that are folded before the next group of columns if they come from memory.
+const LEAST_BYTES: usize = 512;
 /// Fewest rows of a call that writes columns in several groups; few of long rows, so that memory is written nearly in order.
 const ROWS_PER_CALL: usize = 4;
 
@@ -33,6 +35,8 @@ pub struct Sweep {
     width: usize,
     /// Whether the last columns are a partial vector.
     masked: bool,
+    /// Whether matrices come from memory, and a kernel for all columns goes through them row by row.
+    far: bool,
     parts: Vec<Part>,
 }
 
@@ -79,7 +83,7 @@ impl Sweep {
             parts.push(Part { entry: code::get(isa, &kernel)?, streaming, first, columns, groups, each: vectors * lanes });
             first += columns;
         }
-        Ok(Sweep { act, elem, width, masked: last > 0, parts })
+        Ok(Sweep { act, elem, width, masked: last > 0, far: far && parts.len() == 1, parts })
     }
 
     /// Runs the operation on some rows of the blocks, which begin at the given bytes, with sums and other values by column of all blocks.
@@ -111,11 +115,11 @@ impl Sweep {
         }
         let one = self.parts.len() == 1 && self.parts[0].groups == 1;
         let calls = if one { 1 } else { blocks.count };
-        let each = match (one, act.lines().0) {
-            (true, _) => rows.len(),
-            // Rows stored side by side, parts of lines each, evict each other from the buffers that combine non-temporal stores.
-            _ if self.parts.iter().any(|part| part.streaming.is_some()) => 1,
-            (false, sums) => (L1_BYTES / row).max(if sums == 0 { ROWS_PER_CALL } else { 2 * ROWS_PER_CALL }),
+        let each = match act.lines().0 {
+            _ if one => rows.len(),
+            // Memory is read in order. Rows stored side by side, parts of lines each, evict each other from the buffers that combine non-temporal stores.
+            sums if self.far => if sums == 0 { 1 } else { LEAST_BYTES.div_ceil(self.parts[0].each * size) },
+            sums => (L1_BYTES / row).max(if sums == 0 { ROWS_PER_CALL } else { 2 * ROWS_PER_CALL }),
         };
         // A kernel for all columns goes to the next rows by itself.
         let most = if self.parts.len() == 1 { (rows.len() / each * each).max(each) } else { each };

@@ -249,9 +249,10 @@ impl Columns {
         });
     }
 
-    /// The most vectors of a group.
+    /// The most vectors of a group, whose values by column stay in registers: whole rows of a few hundred columns where there are 32.
     pub fn most_vectors(isa: Isa, act: Act) -> usize {
-        ((isa.simd_registers() - 4) / (act.lines().1 + 1)).clamp(1, 4)
+        let (free, lines) = (isa.simd_registers() - 4, act.lines().1);
+        if isa.avx512 { (free / lines).clamp(1, 8) } else { (free / (lines + 1)).clamp(1, 4) }
     }
 
     /// Rows of an iteration of the unrolled loop, a power of two: enough for four vectors.

@@ -164,7 +164,7 @@ impl Squared {
     /// As for [`Copies::counts`], with positions of squares.
     pub fn counts(&self) -> Option<(Counts, Zeros)> {
         let (mut counts, zeros) = self.copies.counts()?;
-        counts[1][2] = self.copies.moves.first()?.nest.as_ref()?.in_squares(self.copies.tile.area());
+        counts[1][2] = self.copies.moves.first()?.nest.as_ref()?.in_squares(1, self.copies.tile.area());
         Some((counts, zeros))
     }
 }

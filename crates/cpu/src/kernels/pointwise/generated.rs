@@ -323,7 +323,8 @@ impl Program {
         }
         counts = Counts::default();
         for brought in &chain.brought {
-            let of = grid.kept.counts(brought.operand, CHUNK as i64);
+            let mut of = grid.kept.counts(brought.operand, CHUNK as i64);
+            of[1][2] = grid.kept.in_squares(brought.operand, CHUNK as i64);
             counts.as_flattened_mut().iter_mut().zip(of.as_flattened()).for_each(|(sum, n)| *sum += n);
         }
         Some((Taken::Brought, (counts, zeros)))
@@ -667,9 +668,10 @@ impl Fused {
                 of.buf.fill(0);
             }
             let first = task as i64 * block;
-            grid.kept.runs(first..(first + block).min(kept), i64::MAX as usize, |kept| {
-                let chunk = Chunk { at: kept.at, run, rows: kept.len, inner: &[0; OPERANDS], outer: kept.strides };
-                let chunks = Chunks { chunk, count: 1, strides: &[0; OPERANDS] };
+            // Two loops over rows are the planes and rows of a call.
+            grid.kept.chunks(first..(first + block).min(kept), i64::MAX, |kept| {
+                let chunk = Chunk { at: kept.at, run, rows: kept.run, inner: &[0; OPERANDS], outer: kept.inner };
+                let chunks = Chunks { chunk, count: kept.rows, strides: kept.outer };
                 self.call.run(self.entry(code, &memory, &chunks), &memory, None, &chunks);
             });
         });
