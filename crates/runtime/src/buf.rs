@@ -234,7 +234,13 @@ impl<'a> Buf<'a> {
     /// # Panics
     /// If elements are not inside their regions.
     #[inline(always)]
-    pub fn copy_places<T: Element, U: Element>(&self, first: usize, (from, start): (&Buf<'_>, usize), places: &Pairs, change: impl Fn(U) -> T) {
+    pub fn copy_places<T: Element, U: Element>(
+        &self,
+        first: usize,
+        (from, start): (&Buf<'_>, usize),
+        places: &Pairs,
+        change: impl Fn(U) -> T,
+    ) {
         if places.all.is_empty() {
             return;
         }

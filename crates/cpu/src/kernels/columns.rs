@@ -118,7 +118,13 @@ impl Sweep {
         let each = match act.lines().0 {
             _ if one => rows.len(),
             // Memory is read in order. Rows stored side by side, parts of lines each, evict each other from the buffers that combine non-temporal stores.
-            sums if self.far => if sums == 0 { 1 } else { LEAST_BYTES.div_ceil(self.parts[0].each * size) },
+            sums if self.far => {
+                if sums == 0 {
+                    1
+                } else {
+                    LEAST_BYTES.div_ceil(self.parts[0].each * size)
+                }
+            }
             sums => (L1_BYTES / row).max(if sums == 0 { ROWS_PER_CALL } else { 2 * ROWS_PER_CALL }),
         };
         // A kernel for all columns goes to the next rows by itself.

@@ -75,7 +75,8 @@ impl Memory<'_> {
             }
             _ => match self.kind {
                 Kind::Number(DataType::F32) if inner != 1 || chunk.run < MIN_ROW => {
-                    self.buf.gather::<f32>(Grid { at, counts: [chunk.rows, chunk.run], steps: [outer, inner] }, bytemuck::cast_slice_mut(out));
+                    self.buf
+                        .gather::<f32>(Grid { at, counts: [chunk.rows, chunk.run], steps: [outer, inner] }, bytemuck::cast_slice_mut(out));
                 }
                 Kind::Number(dtype) if dtype != DataType::F32 && dtype.bits() >= 8 => {
                     // Elements are collected first, then converted.
