@@ -302,6 +302,8 @@ impl<'a> Buf<'a> {
 
 /// Iterations of the innermost loop before the next iteration of the loop around it: their cache lines stay in L1 on both sides.
 const PIECE: usize = 64;
+/// Elements that are copied without a branch.
+const TOGETHER: usize = 4;
 
 /// Copies elements in three loops. The longest is the innermost, so that short ones cost no more than long ones. It is cut into pieces, for each of which the
 /// loop with the shorter steps is repeated, whose iterations share cache lines.
@@ -321,11 +323,15 @@ unsafe fn each<T: Element>(mut loops: [Loop; 3], to: *mut T, from: *const T) {
         let count = PIECE.min(inner.count - piece * PIECE);
         for j in 0..middle.count {
             let (mut to, mut from) = (to.wrapping_add(at(0) + j * middle.steps[0]), from.wrapping_add(at(1) + j * middle.steps[1]));
-            for _ in 0..count {
-                // SAFETY: an element, by the caller's promise.
-                unsafe { to.write_unaligned(from.read_unaligned()) }
-                (to, from) = (to.wrapping_add(inner.steps[0]), from.wrapping_add(inner.steps[1]));
+            // SAFETY: an element, by the caller's promise.
+            let copy = |k: usize, to: *mut T, from: *const T| unsafe {
+                to.wrapping_add(k * inner.steps[0]).write_unaligned(from.wrapping_add(k * inner.steps[1]).read_unaligned());
+            };
+            for _ in 0..count / TOGETHER {
+                (0..TOGETHER).for_each(|k| copy(k, to, from));
+                (to, from) = (to.wrapping_add(TOGETHER * inner.steps[0]), from.wrapping_add(TOGETHER * inner.steps[1]));
             }
+            (0..count % TOGETHER).for_each(|k| copy(k, to, from));
         }
     }
 }
