@@ -314,11 +314,7 @@ impl Depthwise {
         let [kd, kh, kw] = s.sizes.k.map(|k| k.max(1) as usize);
         let (far, apart) = (are_far([source, result], target), are_apart(s));
         let met = if apart { 1 } else { kh };
-        // Vectors of rows of pixels are cache lines at large strides, or parts of them, which are read in the order of memory if they come from
-        // memory beyond L2 or few windows meet.
-        let plain = [source, result].iter().all(|t| is_plain(t));
-        let parts = s.sizes.s[2] > 1 && lanes * source_elem.bytes() < LINE;
-        let across = far || plain && (apart || parts);
+        let across = far || is_across(s, lanes * source_elem.bytes());
         let fills_lines = result.dtype == DataType::F32 && jit.avx512 && tail.is_repeatable();
         let most = common([from_place.even(lanes), to_place.even(lanes)], lanes);
         let order = (s.result_channel, together);
@@ -424,6 +420,13 @@ fn are_far(tensors: [&Tensor; 2], target: &CpuTarget) -> bool {
 /// Whether the windows of no two places meet: no two results read the same pixel, or none reads more than one.
 fn are_apart(s: &Setup<'_>) -> bool {
     (0..3).all(|i| (s.sizes.k[i] - 1) * s.sizes.d[i] < s.sizes.s[i])
+}
+
+/// Whether strips go across channels, in the order of memory, though pixels are near: where windows do not meet, or few do and vectors, of `bytes` bytes,
+/// are parts of cache lines at large strides.
+fn is_across(s: &Setup<'_>, bytes: usize) -> bool {
+    let parts = s.sizes.s[2] > 1 && bytes < LINE;
+    [s.source.1, s.result.1].iter().all(|t| is_plain(t)) && (are_apart(s) || parts)
 }
 
 /// Bytes of `chunk` channels of a row of results, and of the source rows that it adds to those of the row before.
