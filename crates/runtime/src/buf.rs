@@ -221,8 +221,8 @@ impl<'a> Buf<'a> {
             return;
         }
         let reach = |t: usize| {
-            let spans = loops.iter().map(|l| (l.count - 1).checked_mul(l.steps[t]));
-            spans.fold(Some(1usize), |all, span| all?.checked_add(span?)).unwrap_or(usize::MAX)
+            let mut spans = loops.iter().map(|l| (l.count - 1).checked_mul(l.steps[t]));
+            spans.try_fold(1usize, |all, span| all.checked_add(span?)).unwrap_or(usize::MAX)
         };
         let (to, from) = (self.at::<T>(first, reach(0)), from.at::<T>(start, reach(1)));
         // SAFETY: all elements are inside their regions; those that are written are ours by `new`'s promise.

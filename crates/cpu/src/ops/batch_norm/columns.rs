@@ -363,7 +363,7 @@ impl BatchNorm {
             (0, _) => together.next_multiple_of(shared / matrices.width).min(matrices.blocks),
             _ => matrices.blocks,
         };
-        let far = !target.caches.keep(op.src.bytes().saturating_mul(args.len()));
+        let far = !target.caches.keep_again(op.src.bytes().saturating_mul(args.len()));
         Ok(BatchNorm {
             matrices,
             shared,
