@@ -364,6 +364,11 @@ impl Tail {
         self.steps.iter().all(|s| !matches!(s.origin, Origin::Destination(_)))
     }
 
+    /// Whether results may go to other places than the destination's: operands of its size are read at the same distance.
+    pub fn is_by_column(&self) -> bool {
+        self.is_repeatable() && self.tensors().next().is_none()
+    }
+
     /// Number of steps.
     pub fn steps(&self) -> usize {
         self.steps.len()
