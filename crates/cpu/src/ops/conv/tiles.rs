@@ -773,10 +773,8 @@ impl Common<'_> {
         let tail = self.tail.as_ref()?;
         let repeats = tail.is_repeatable();
         let watched = self.product.is_whole() || repeats || all > ROWS;
-        let fits = self.isa.amx
-            && amx::check(self.product).is_ok()
-            && (self.fills || !self.all_taps)
-            && s.sizes.k.iter().product::<i64>() > 1;
+        let fits =
+            self.isa.amx && amx::check(self.product).is_ok() && (self.fills || !self.all_taps) && s.sizes.k.iter().product::<i64>() > 1;
         if !fits {
             return None;
         }
