@@ -364,6 +364,30 @@ mod x86 {
         }
     }
 
+    /// Loads up to 8 bytes, zero-padded, by two loads that overlap: through memory they would wait for the stores of single bytes.
+    ///
+    /// # Safety
+    /// They must be valid for reads.
+    #[inline(always)]
+    unsafe fn word(from: *const u8, bytes: usize) -> u64 {
+        // SAFETY: the caller's promise, for both ends.
+        unsafe {
+            match bytes {
+                0 => 0,
+                1 => u64::from(from.read()),
+                2..4 => {
+                    let end = from.add(bytes - 2).cast::<u16>().read_unaligned();
+                    u64::from(from.cast::<u16>().read_unaligned()) | u64::from(end) << ((bytes - 2) * 8)
+                }
+                4..8 => {
+                    let end = from.add(bytes - 4).cast::<u32>().read_unaligned();
+                    u64::from(from.cast::<u32>().read_unaligned()) | u64::from(end) << ((bytes - 4) * 8)
+                }
+                _ => from.cast::<u64>().read_unaligned(),
+            }
+        }
+    }
+
     /// Loads `bytes` bytes of a row, zero-padded.
     ///
     /// # Safety
@@ -372,18 +396,21 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     unsafe fn load8(row: Option<*const u8>, bytes: usize) -> __m256i {
         let Some(row) = row else { return _mm256_setzero_si256() };
+        // SAFETY: the caller's promise.
+        let half = |first: usize| unsafe {
+            let left = bytes.saturating_sub(first);
+            let from = row.wrapping_add(first);
+            match left {
+                16.. => _mm_loadu_si128(from.cast()),
+                8.. => _mm_set_epi64x(word(from.add(8), left - 8).cast_signed(), word(from, 8).cast_signed()),
+                _ => _mm_cvtsi64_si128(word(from, left).cast_signed()),
+            }
+        };
         match bytes {
             // SAFETY: the caller's promise.
-            32 => return unsafe { _mm256_loadu_si256(row.cast()) },
-            // SAFETY: the same.
-            16 => return unsafe { _mm256_zextsi128_si256(_mm_loadu_si128(row.cast())) },
-            _ => {}
-        }
-        let mut part = [0u8; 32];
-        // SAFETY: the caller's promise for the row; both are no longer than a vector.
-        unsafe {
-            std::ptr::copy_nonoverlapping(row, part.as_mut_ptr(), bytes);
-            _mm256_loadu_si256(part.as_ptr().cast())
+            32 => unsafe { _mm256_loadu_si256(row.cast()) },
+            ..=16 => _mm256_zextsi128_si256(half(0)),
+            _ => _mm256_set_m128i(half(16), half(0)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! `packed:jit` and `packed:amx`: inner product as matrix products on generated microkernels: forward, backward by data, and gradients of
 //! plain weights.
 
-use super::packed::{check_scales, depth, inner, plain_tag, resolve, stay_plain};
+use super::packed::{channels_first, check_scales, depth, inner, plain_tag, resolve, stay_plain};
 use super::weights;
 use crate::CpuTarget;
 use crate::kernels::access::View;
@@ -198,7 +198,8 @@ fn row_sums(executor: &dyn Executor, dst: &View<'_>, bias: &View<'_>) {
 }
 
 /// Resolves open layouts of weights to panels, if the columns are one dimension. If channels do not fill whole steps, panels would have
-/// gaps between pixels: such weights are contiguous along K and packed at execution. Panels for signed bytes have their column sums behind
+/// gaps between pixels, and if pixels do not, a source whose channels are planes would be copied: such weights are contiguous along K and
+/// packed at execution, the latter if they are smaller than the source. Panels for signed bytes have their column sums behind
 /// them.
 pub(super) fn resolve_weights(op: &mut InnerProduct, (isa, target): (Isa, &CpuTarget), together: usize) -> Result<(), Skip> {
     let n = op.weights.dims().len();
@@ -213,7 +214,9 @@ pub(super) fn resolve_weights(op: &mut InnerProduct, (isa, target): (Isa, &CpuTa
         _ if stay_plain(op, target) => plain_tag(op).into(),
         _ => {
             let (depth, is_any) = (depth(op, together), op.weights.layout.is_any());
-            if depth[..depth.len() - 1].iter().any(|d| dims[*d] != 1) && dims[depth[depth.len() - 1]] % together as i64 != 0 {
+            let gaps = depth[..depth.len() - 1].iter().any(|d| dims[*d] != 1) && dims[depth[depth.len() - 1]] % together as i64 != 0;
+            let copies = channels_first(&op.src) && depth[0] != 1;
+            if gaps || copies && op.src.dims()[0] > dims[0].max(panel_columns(isa, 1) as i64) {
                 let tag = plain_tag(op);
                 return support::resolve(&mut op.weights, tag);
             }

@@ -2,12 +2,11 @@
 
 use crate::hardware::K_STEPS;
 use crate::kernels::nest::Right;
-use crate::kernels::tile::Product;
 use crate::kernels::tile::layout::{is_panel, panel_columns, unblocked};
 use crate::kernels::tile::pack::Form;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Skip;
-use oxidnn_spec::{Blocking, Dims, Tensor};
+use oxidnn_spec::{Blocking, DataType, Dims, Tensor};
 
 /// A plain matrix or panels; offsets and strides in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,12 +101,31 @@ pub(crate) fn right(isa: Isa, t: &Tensor, depth: &[usize], columns: &[usize], to
     }
 }
 
-/// Refines [`right`]: few rows read a row-major f32 matrix in place at any K, since packing it would take longer, unless its `bytes` come
-/// from memory in lines that alias, which is faster in the long runs that packing reads.
-pub(crate) fn of_rows(rows: usize, bytes: usize, product: Product, (right, place): (Right, &Place)) -> Right {
-    let row_major = product == Product::F32 && place.column == size_of::<f32>();
-    let few = rows <= MAX_IN_PLACE_ROWS && (bytes <= MAX_IN_PLACE_BYTES || !place.row.is_multiple_of(ALIAS_BYTES));
-    if right == Right::Packed && row_major && few { Right::InPlace } else { right }
+/// Refines [`right`] for `b` of f32, row-major: few rows read it in place at any K, since packing it would take longer, unless it comes from
+/// memory in lines that alias, which is faster in the long runs that packing reads. Many rows have it packed if its vectors cross cache lines,
+/// and these do not stay in L2.
+pub(crate) fn of_rows(isa: Isa, rows: usize, b: &Tensor, (right, place): (Right, &Place)) -> Right {
+    if right == Right::Panels || b.dtype != DataType::F32 || place.column != size_of::<f32>() {
+        return right;
+    }
+    let crosses = !place.row.is_multiple_of(isa.width().bytes()) && b.bytes() >= MIN_CROSSING_BYTES;
+    let few = b.bytes() <= MAX_IN_PLACE_BYTES || !place.row.is_multiple_of(ALIAS_BYTES);
+    match rows {
+        ..=MAX_IN_PLACE_ROWS => {
+            if few {
+                Right::InPlace
+            } else {
+                right
+            }
+        }
+        _ => {
+            if crosses {
+                Right::Packed
+            } else {
+                right
+            }
+        }
+    }
 }
 
 /// Most steps of a K block.
@@ -120,6 +138,8 @@ const MAX_IN_PLACE_PANEL_BYTES: usize = 200 << 10;
 /// Rows up to which any panel is read in place. Measured on Zen 4: with more rows, packing saves more than it costs if lines are not
 /// aligned.
 const MAX_IN_PLACE_ROWS: usize = 48;
+/// Bytes of a matrix whose vectors cross cache lines from which on more rows have it packed, on every machine alike.
+const MIN_CROSSING_BYTES: usize = 1 << 20;
 /// Bytes of a matrix whose lines alias that is read in place, on every machine alike, because how K is cut depends on it. Measured on
 /// Sapphire Rapids: packing takes two thirds of the time of 64 MiB.
 const MAX_IN_PLACE_BYTES: usize = 32 << 20;

@@ -240,7 +240,7 @@ impl Request<'_> {
             left.row = 0;
         }
         let (right, weights) = place::right(isa, b.tensor, b.rows, b.columns, product.together())?;
-        let right = place::of_rows(place::count(c.tensor, c.rows), b.tensor.bytes(), product, (right, &weights));
+        let right = place::of_rows(isa, place::count(c.tensor, c.rows), b.tensor, (right, &weights));
         let to = place::plain(c.tensor, c.rows, c.columns).ok().filter(|p| p.column == c.tensor.dtype.bits() / 8);
         let tail = to.filter(|_| !beside).and_then(|_| self.tail(compensated)).map(Arc::new);
         // With few rows, the portable epilogue costs nothing beside weights that are read once.
