@@ -358,9 +358,15 @@ impl Tail {
         Some(places)
     }
 
-    /// Whether results may be computed and written twice: they depend only on sums and on operands by column.
+    /// Whether results may be computed and written twice: they do not depend on what was there before. Other operands are not written: an
+    /// execution refuses memory that it writes as one of them.
     pub fn is_repeatable(&self) -> bool {
-        self.steps.iter().all(|s| matches!(s.origin, Origin::Nothing | Origin::Line))
+        self.steps.iter().all(|s| !matches!(s.origin, Origin::Destination(_)))
+    }
+
+    /// Whether results may go to other places than the destination's: operands of its size are read at the same distance.
+    pub fn is_by_column(&self) -> bool {
+        self.is_repeatable() && self.tensors().next().is_none()
     }
 
     /// Number of steps.

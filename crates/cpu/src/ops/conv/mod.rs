@@ -130,9 +130,10 @@ fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
     passes::unless_sooner(problem, target, |problem, target| with_copies(problem, target, GENERATED))
 }
 
-/// Plans over copies of operands by the first of `rows` that takes them. Of the source only the pixels that windows read are copied.
+/// Plans over copies of operands by the first of `rows` that takes them. Of the source only the pixels that windows read are copied, or,
+/// if pixels are closest, their lines.
 fn with_copies(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
-    let Some(met) = sampled::met(problem, true) else { return of_all(problem, target, rows) };
+    let Some(met) = sampled::met(problem, problem.op.prop() != Some(Prop::BackwardWeights)) else { return of_all(problem, target, rows) };
     let inner = of_all(&met, target, rows)?;
     let mut resolved = problem.clone();
     support::adopt(&mut resolved, inner.problem(), &[Arg::SRC]);

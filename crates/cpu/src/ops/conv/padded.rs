@@ -74,6 +74,8 @@ pub(super) struct CopyRequest {
     pub(super) watched: bool,
     /// Whether the epilogue does not depend on the old destination, so that results may be computed again.
     pub(super) repeats: bool,
+    /// Whether it also reads no operands at the places of results, so that unused results can go elsewhere.
+    pub(super) by_column: bool,
     /// Whether padding may be other than zero: then results that read it need no pass of their own.
     pub(super) fills: bool,
 }
@@ -178,7 +180,7 @@ impl Padded {
     fn is_wide(&self, lines: &[Line; 3], request: &CopyRequest) -> bool {
         let [height, width] = [&lines[1], &lines[2]];
         let ([_], [w]) = (&*height.phases, &*width.phases) else { return false };
-        if [height, width].iter().any(|line| line.stride != 1) || self.lines < 2 || !request.watched || !request.repeats {
+        if [height, width].iter().any(|line| line.stride != 1) || self.lines < 2 || !request.watched || !request.by_column {
             return false;
         }
         let taps: usize = lines.iter().map(|line| line.phases.iter().map(|p| p.taps.len()).max().unwrap_or(0)).product();

@@ -770,13 +770,11 @@ impl Common<'_> {
     fn pads(&self, lines: &[Line; 3], (groups, units): (usize, &[Units])) -> Option<Padded> {
         let (s, size) = (self.setup, self.setup.source.1.dtype.bits() / 8);
         let all: usize = lines.iter().map(|line| line.phases.iter().map(|p| p.count).sum::<usize>()).product();
-        let repeats = self.tail.as_ref()?.is_repeatable();
+        let tail = self.tail.as_ref()?;
+        let repeats = tail.is_repeatable();
         let watched = self.product.is_whole() || repeats || all > ROWS;
-        let fits = self.tail.is_some()
-            && self.isa.amx
-            && amx::check(self.product).is_ok()
-            && (self.fills || !self.all_taps)
-            && s.sizes.k.iter().product::<i64>() > 1;
+        let fits =
+            self.isa.amx && amx::check(self.product).is_ok() && (self.fills || !self.all_taps) && s.sizes.k.iter().product::<i64>() > 1;
         if !fits {
             return None;
         }
@@ -795,6 +793,7 @@ impl Common<'_> {
             panels: self.target.caches.budget(true).panels,
             watched,
             repeats,
+            by_column: tail.is_by_column(),
             fills: self.fills,
         };
         Padded::new(lines, request)
