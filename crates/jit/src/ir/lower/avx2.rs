@@ -18,11 +18,7 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
         VecInst::Store { to, src, mask } => store(m, to, src.0, mask),
         VecInst::LoadAs { dst, elem, from, mask } => load_as(m, dst.0, elem, from, mask),
         VecInst::StoreAs { elem, to, src, mask } => store_as(m, elem, to, src.0, mask),
-        VecInst::StoreStreamingAs { elem, to, src } => {
-            let narrow = narrowed(m, elem, src.0);
-            let store = if elem.bytes() == 2 { Op::StoreStreaming } else { Op::Store64 };
-            m.op(store, &[Arg::Mem(to.into()), Arg::As(narrow, Width::W128)]);
-        }
+        VecInst::StoreStreamingAs { elem, to, src } => store_streaming_as(m, elem, to, src.0),
         VecInst::StoreFlushed { to, src, mask } => store_as(m, Elem::Bf16, to, src.0, mask),
         VecInst::StoreBothFlushed { to, first, second } => {
             store_as(m, Elem::Bf16, to, first.0, None);
@@ -260,6 +256,13 @@ fn store_as(m: &mut Machine, elem: Elem, to: Addr, src: Reg, mask: Option<Pred>)
         None => m.op(Op::Store64, &[Arg::Mem(to.into()), whole]),
         Some(mask) => masked::store(m, elem, to, narrow, mask),
     }
+}
+
+/// The same non-temporally, except for bytes.
+fn store_streaming_as(m: &mut Machine, elem: Elem, to: Addr, src: Reg) {
+    let narrow = narrowed(m, elem, src);
+    let store = if elem.bytes() == 2 { Op::StoreStreaming } else { Op::Store64 };
+    m.op(store, &[Arg::Mem(to.into()), Arg::As(narrow, Width::W128)]);
 }
 
 /// Eight 32-bit lanes as narrow elements at the begin of a register.
