@@ -27,6 +27,7 @@ use crate::kernels::scratch::for_workers;
 use cut::{Cut, Piece};
 use lists::{Batch, Lists, Run};
 use oxidnn_jit::Isa;
+use oxidnn_jit::kernels::dot::Ahead;
 use oxidnn_spec::Error;
 use panels::{Group, Memory, NextPanels};
 pub use shape::{Block, Operands, PADDING, Packed, Packs, Part, Right, Rows, Shape};
@@ -120,6 +121,8 @@ enum Far {
     Rows,
     /// The panels that follow a K block.
     Panels,
+    /// The panels of the only tile of rows, which reads each once.
+    Stream,
 }
 
 /// Kernels by [factors](Factors), by rows, by whether the panel has fewer columns than the others, and by K block.
@@ -146,6 +149,10 @@ impl Far {
         let panels = line.all_bytes() * line.vectors.div_ceil(line.panel);
         // The panels are read once for every block of rows, `A` once for every group of panels.
         let blocks = cut.tasks().div_ceil((line.units * cut.groups()).max(1));
+        let streams = line.tiles == 1 && shape.right == Right::Panels && line.panel * line.vector > PREFETCH_BYTES / 4;
+        if streams && panels.saturating_mul(line.units) > line.budget.far {
+            return Some(Far::Stream);
+        }
         if shape.right == Right::Decoded {
             return (line.source > line.budget.far).then_some(Far::Rows);
         }
@@ -314,7 +321,7 @@ impl Nest {
             start: if part == 0 && !self.shape.begins { Start::Zero } else { Start::Load },
             tail: self.shape.tail.clone().filter(|_| ends),
             masked: !columns.is_multiple_of(lanes),
-            prefetch: self.far.is_some(),
+            prefetch: if self.far == Some(Far::Stream) { Ahead::Panels } else { Ahead::given_if(self.far.is_some()) },
         };
         let seven_bits = self.seven_bits.then(|| wide::seven_bits(spec.clone()));
         let whole = seven_bits.clone().filter(|s| s.partial > 0).map(|s| Spec { partial: 0, ..s });
@@ -580,7 +587,7 @@ impl<W: Rows> Task<'_, '_, W> {
                 let before = self.nest.shape.a_from(&self.nest.shape.parts[part], self.on);
                 Prefetch { at: first.wrapping_add(before + 2 * tile), step: tile * tiles.len() / asks, panel: 0 }
             }
-            (Far::Rows, None) => Prefetch::default(),
+            (Far::Rows, None) | (Far::Stream, _) => Prefetch::default(),
         }
     }
 

@@ -17,8 +17,11 @@ use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
 
-/// Most columns: with more, a tile has enough lanes to be faster.
-pub(crate) const COLUMNS: i64 = 4;
+/// Most columns of a product on a processor: with more than half of its lanes, a tile is faster.
+pub(crate) fn most_columns(target: &CpuTarget) -> i64 {
+    target.jit.map_or(0, |isa| isa.width().lanes() as i64 / 2)
+}
+
 /// The same of weights of open layout for tiles of AMX, which multiply any number of columns up to 16 in the same time. Measured on
 /// Sapphire Rapids.
 const AMX_COLUMNS: i64 = 2;
@@ -27,8 +30,11 @@ const AMX_COLUMNS: i64 = 2;
 const PLAIN_DEPTH: usize = 512;
 /// The same for bf16 with AMX, whose tiles of some rows are fast enough until K is so long that memory limits both.
 const AMX_PLAIN_DEPTH: usize = 8192;
-/// Least K, for one column and for several: the work after each sum costs as much as a few vectors of products.
-const DEPTH: [usize; 2] = [64, 768];
+/// Least K, for one column, for several, and for as many as idle only half of the lanes of 512 bits: the work after each sum costs as much as a few
+/// vectors of products.
+const DEPTH: [usize; 3] = [64, 768, 768];
+/// The same with vectors of 512 bits. Measured on Sapphire Rapids.
+const WIDE_DEPTH: [usize; 3] = [64, 192, 768];
 /// Least elements of the streamed side, for one column and for several, that make preparing the other side worthwhile. `DEPTH` and `WALKED`
 /// were measured on Zen 3.
 const WALKED: [usize; 2] = [4 << 10, 96 << 10];
@@ -85,7 +91,7 @@ fn is_small_integer(dtype: DataType) -> bool {
 pub(crate) fn stay_plain(weights: &Tensor, columns: i64, depth: usize, target: &CpuTarget) -> bool {
     let real = [DataType::F32, DataType::Bf16, DataType::F16].contains(&weights.dtype);
     let on_amx = target.jit.is_some_and(|isa| isa.amx) && weights.dtype == DataType::Bf16;
-    let (most, least) = if on_amx { (AMX_COLUMNS, AMX_PLAIN_DEPTH) } else { (COLUMNS, PLAIN_DEPTH) };
+    let (most, least) = if on_amx { (AMX_COLUMNS, AMX_PLAIN_DEPTH) } else { (most_columns(target), PLAIN_DEPTH) };
     real && (columns == 1 || (2..=most).contains(&columns) && depth >= least)
 }
 
@@ -115,9 +121,12 @@ impl Sides {
     ///
     /// # Errors
     /// The reason.
-    pub(crate) fn check_columns(&self, problem: &Problem) -> Result<(), Skip> {
+    pub(crate) fn check_columns(&self, problem: &Problem, target: &CpuTarget) -> Result<(), Skip> {
         self.check(problem)?;
         let (few, many) = (self.few.of(problem)?, self.many.of(problem)?);
+        // Tiles of AMX multiply any number of columns up to 16 in the same time.
+        let on_amx = target.jit.is_some_and(|isa| isa.amx) && many.dtype == DataType::Bf16;
+        let most = most_columns(target).min(if on_amx { 4 } else { i64::MAX });
         let (columns, rows) = (few.dims()[self.few.across[0]], many.dims()[self.many.across[0]]);
         let depth = self.many.depth.iter().map(|d| many.dims()[*d] as usize).fold(1, usize::saturating_mul);
         if few.blocking().is_none_or(|b| !b.is_plain()) && columns > 1 {
@@ -131,12 +140,12 @@ impl Sides {
         let least = match by_row {
             true => LINES,
             false if columns > 1 && contiguous => CONTIGUOUS * columns as usize * 8 / few.dtype.bits(),
-            false => DEPTH[several],
+            false => (if most > 4 { WIDE_DEPTH } else { DEPTH })[several * (1 + usize::from(columns > 4))],
         };
         let walked = depth.saturating_mul(rows.max(0) as usize);
         let least_rows = if is_small_integer(few.dtype) { INTEGER_ROWS * (columns - 1) } else { columns };
-        let fits = (1..=COLUMNS).contains(&columns) && rows >= columns.max(least_rows) && depth >= least && walked >= WALKED[several];
-        if fits { Ok(()) } else { Err(Skip::Shape("not of 1 to 4 columns by so many rows and so much depth that a walk pays")) }
+        let fits = (1..=most).contains(&columns) && rows >= columns.max(least_rows) && depth >= least && walked >= WALKED[several];
+        if fits { Ok(()) } else { Err(Skip::Shape("not of so few columns by so many rows and so much depth that a walk pays")) }
     }
 
     /// Plans a problem whose layouts are resolved.

@@ -3,12 +3,12 @@ use super::*;
 use crate::kernels::scratch::lend;
 use crate::kernels::tile::{Panels, Prefetch, TailArgs};
 use oxidnn_jit::ir::Reuse;
-use oxidnn_jit::kernels::dot::Start;
+use oxidnn_jit::kernels::dot::{Ahead, Start};
 use oxidnn_jit::kernels::tiles::Shape;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 fn key(product: TileProduct, tall: u8, vectors: u8) -> Finish {
-    let tiles = Tiles { product, tall, vectors, line: vectors, start: Start::Zero, panels: Reuse::NonTemporal, asks: true };
+    let tiles = Tiles { product, tall, vectors, line: vectors, start: Start::Zero, panels: Reuse::NonTemporal, ahead: Ahead::Given };
     Finish { tiles, tail: Arc::new(Tail::raw()), masked: false, asks: tall == 2, watches: tall == 2 }
 }
 
