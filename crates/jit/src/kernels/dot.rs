@@ -179,7 +179,7 @@ pub enum Ahead {
     Nothing,
     /// What the arguments say.
     Given,
-    /// The lines of packed panels that are read [`STREAM_BYTES`] later. For panels from beyond L2 that are read once: the hardware prefetcher stops at
+    /// The lines of panels that are read [`STREAM_BYTES`] later, of strided ones 32 lines. For panels from beyond L2 that are read once: the hardware prefetcher stops at
     /// every page, which few rows take no longer to multiply than it takes to start again.
     Panels,
 }

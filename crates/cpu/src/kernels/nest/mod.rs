@@ -46,6 +46,8 @@ const MIN_SUMS: usize = 8;
 const MIN_STEPS_OF_SETS: usize = 16;
 /// Steps of a K block below which its results are more data than its panels.
 const MIN_PANEL_BOUND_STEPS: usize = 64;
+/// Fewest steps of a call with a piece of a prefetch: with fewer, the call takes as long as its products.
+const MIN_CALL_STEPS: usize = 256;
 /// Bytes of panels that tiles read in the time that it takes to list others.
 const PANEL_BYTES_PER_LISTING: usize = 16 << 10;
 
@@ -149,7 +151,8 @@ impl Far {
         let panels = line.all_bytes() * line.vectors.div_ceil(line.panel);
         // The panels are read once for every block of rows, `A` once for every group of panels.
         let blocks = cut.tasks().div_ceil((line.units * cut.groups()).max(1));
-        let streams = line.tiles == 1 && shape.right == Right::Panels && line.panel * line.vector > PREFETCH_BYTES / 4;
+        let once = line.tiles <= if shape.right == Right::InPlace { 2 } else { 1 };
+        let streams = once && !shape.packs() && line.panel * line.vector > PREFETCH_BYTES / 4;
         if streams && panels.saturating_mul(line.units) > line.budget.far {
             return Some(Far::Stream);
         }
@@ -607,10 +610,12 @@ impl<W: Rows> Task<'_, '_, W> {
         let some = part.taken.map(|[first, end]| list.taken(first..end, index == 0 || ends, taken));
         let list = some.as_ref().unwrap_or(list);
         if round.next.is_left() {
-            // One panel a call, each with a piece of the prefetch.
-            for panel in whole {
-                let prefetch = round.next.take(part.steps / 4 * tiles.len());
-                let range = PanelRange { panels: panel..panel + 1, outer: false, prefetch };
+            // A few panels a call, each with a piece of the prefetch.
+            let each = MIN_CALL_STEPS.div_ceil((part.steps * tiles.len()).max(1));
+            for first in whole.clone().step_by(each) {
+                let panels = first..whole.end.min(first + each);
+                let prefetch = round.next.take(part.steps / 4 * tiles.len() * panels.len());
+                let range = PanelRange { panels, outer: false, prefetch };
                 self.panels((index, &round.b), list, range, space);
             }
         } else if !whole.is_empty() {

@@ -18,6 +18,9 @@ const FLIP: u32 = 0x8080_8080;
 /// Bytes that are prefetched at a time.
 const CACHE_LINE_BYTES: usize = 64;
 
+/// The logarithm of the number of strided lines that are prefetched ahead.
+const STREAM_LINES_SHIFT: u8 = 5;
+
 /// Two ones of 16 bits.
 const ONES: i32 = 0x0001_0001;
 
@@ -127,6 +130,8 @@ struct Writer<'d> {
     b_row: Option<Int>,
     /// The next prefetch, and the distance to the ones that follow.
     ahead: Option<(Int, Int)>,
+    /// Bytes from a line of `B` to the one that [`Ahead::Panels`] prefetches, where lines are strided.
+    stream: Option<Int>,
 }
 
 pub(super) fn write(dot: &Dot, f: &mut Function, begin: impl FnOnce(&mut Function, TileAt), finish: impl FnOnce(&mut Function, &Sums<'_>)) {
@@ -140,7 +145,12 @@ pub(super) fn write(dot: &Dot, f: &mut Function, begin: impl FnOnce(&mut Functio
     let a_step = (!matches!(dot.a_step, Stride::Fixed(_))).then(|| argument(f, offset_of!(Args, a_step)));
     let b_row = (dot.line == Line::Strided).then(|| argument(f, offset_of!(Args, b_row)));
     let ahead = (dot.ahead == Ahead::Given).then(|| (argument(f, offset_of!(Args, ahead)), argument(f, offset_of!(Args, ahead_step))));
-    let writer = Writer { dot, width: f.isa().width(), passes, args, last, a_step, b_row, ahead };
+    let stream = b_row.filter(|_| dot.ahead == Ahead::Panels).map(|row| {
+        let lines = f.copy(row);
+        f.shl(lines, STREAM_LINES_SHIFT);
+        lines
+    });
+    let writer = Writer { dot, width: f.isa().width(), passes, args, last, a_step, b_row, ahead, stream };
     let strip = argument(f, offset_of!(Args, strips));
     let count = argument(f, offset_of!(Args, count));
     f.repeat_some(count, |f| {
@@ -271,10 +281,12 @@ impl Writer<'_> {
         for step in 0..count {
             let disp = if let Stride::Fixed(bytes) = self.dot.a_step { step * bytes } else { 0 };
             let set = step as usize * self.each() % sums.len();
-            if self.dot.ahead == Ahead::Panels && self.b_row.is_none() {
-                let line = step * self.line() + STREAM_BYTES;
-                let bytes = usize::from(self.dot.vectors) * self.width.bytes();
-                (0..bytes).step_by(CACHE_LINE_BYTES).for_each(|byte| f.prefetch(Prefetch::L2, at.b.at(line + byte as i32)));
+            if self.dot.ahead == Ahead::Panels {
+                for byte in (0..usize::from(self.dot.vectors) * self.width.bytes()).step_by(CACHE_LINE_BYTES) {
+                    let packed = step * self.line() + STREAM_BYTES + byte as i32;
+                    let line = self.stream.map_or(at.b.at(packed), |lines| at.b.indexed(lines, 1, byte as i32));
+                    f.prefetch(Prefetch::L2, line);
+                }
             }
             for pass in &self.passes {
                 let left = &mut |_: &mut Function, i: usize, skip| Left::Memory(at.row(i, disp + skip));
