@@ -12,6 +12,59 @@ use std::mem::size_of;
 pub trait Element: bytemuck::Pod + Send + Sync {}
 impl<T: bytemuck::Pod + Send + Sync> Element for T {}
 
+/// Elements of some memory in rows: the first, the number of rows and that of elements of a row, and steps from row to row and along them.
+#[derive(Clone, Copy, Debug)]
+pub struct Grid {
+    /// The first element.
+    pub at: usize,
+    /// Rows, and elements of each.
+    pub counts: [usize; 2],
+    /// Elements from one row to the next, and from one of its elements to the next.
+    pub steps: [usize; 2],
+}
+
+impl Grid {
+    /// Its loops, with steps in it and in contiguous elements.
+    fn loops(&self, steps: fn(usize, usize) -> [usize; 2]) -> [Loop; 3] {
+        let ([rows, run], [row, step]) = (self.counts, self.steps);
+        [Loop::ONCE, Loop { count: rows, steps: steps(row, run) }, Loop { count: run, steps: steps(step, 1) }]
+    }
+}
+
+/// A loop over elements: its iterations, and the elements from one to the next in destination and source.
+#[derive(Clone, Copy, Debug)]
+pub struct Loop {
+    /// Iterations.
+    pub count: usize,
+    /// Elements from one to the next in destination and source.
+    pub steps: [usize; 2],
+}
+
+impl Loop {
+    /// A single iteration.
+    pub const ONCE: Loop = Loop { count: 1, steps: [0; 2] };
+}
+
+/// Pairs of places of elements, each in one of two regions, and the farthest of these.
+#[derive(Clone, Debug)]
+pub struct Pairs {
+    all: Vec<[u32; 2]>,
+    most: [usize; 2],
+}
+
+impl Pairs {
+    /// The pairs in this order.
+    pub fn new(all: Vec<[u32; 2]>) -> Pairs {
+        let most = std::array::from_fn(|t| all.iter().map(|pair| pair[t] as usize).max().unwrap_or(0));
+        Pairs { all, most }
+    }
+
+    /// All pairs.
+    pub fn pairs(&self) -> &[[u32; 2]] {
+        &self.all
+    }
+}
+
 /// A region of memory that is valid for `'a`, shared by the parallel parts of an execution.
 #[derive(Clone, Copy, Debug)]
 pub struct Buf<'a> {
@@ -139,6 +192,65 @@ impl<'a> Buf<'a> {
         unsafe { std::ptr::copy(from, to, len * size_of::<T>()) }
     }
 
+    /// Copies the elements of a grid to `out`, row by row.
+    ///
+    /// # Panics
+    /// If they are not inside the region, or `out` has not their bytes.
+    pub fn gather<T: Element>(&self, grid: Grid, out: &mut [u8]) {
+        // SAFETY: the slice is ours, and nobody else uses it.
+        let to = unsafe { Buf::new(out.as_mut_ptr(), out.len()) };
+        to.copy_loops::<T>(0, (self, grid.at), grid.loops(|own, dense| [dense, own]));
+    }
+
+    /// Copies `values`, row by row, to the elements of a grid.
+    ///
+    /// # Panics
+    /// If they are not inside the region, or there are not as many values.
+    pub fn scatter<T: Element>(&self, grid: Grid, values: &[u8]) {
+        // SAFETY: the slice is only read.
+        let from = unsafe { Buf::new(values.as_ptr().cast_mut(), values.len()) };
+        self.copy_loops::<T>(grid.at, (&from, 0), grid.loops(|own, dense| [own, dense]));
+    }
+
+    /// Copies elements of `from`, from `start` on, to those from `first` on, in three loops.
+    ///
+    /// # Panics
+    /// If elements are not inside their regions.
+    pub fn copy_loops<T: Element>(&self, first: usize, (from, start): (&Buf<'_>, usize), loops: [Loop; 3]) {
+        if loops.iter().any(|l| l.count == 0) {
+            return;
+        }
+        let reach = |t: usize| {
+            let spans = loops.iter().map(|l| (l.count - 1).checked_mul(l.steps[t]));
+            spans.fold(Some(1usize), |all, span| all?.checked_add(span?)).unwrap_or(usize::MAX)
+        };
+        let (to, from) = (self.at::<T>(first, reach(0)), from.at::<T>(start, reach(1)));
+        // SAFETY: all elements are inside their regions; those that are written are ours by `new`'s promise.
+        unsafe { each(loops, to, from) }
+    }
+
+    /// Element `first` plus each first place becomes what `change` makes of element `start` of `from` plus the second place.
+    ///
+    /// # Panics
+    /// If elements are not inside their regions.
+    #[inline(always)]
+    pub fn copy_places<T: Element, U: Element>(
+        &self,
+        first: usize,
+        (from, start): (&Buf<'_>, usize),
+        places: &Pairs,
+        change: impl Fn(U) -> T,
+    ) {
+        if places.all.is_empty() {
+            return;
+        }
+        let (to, from) = (self.at::<T>(first, places.most[0] + 1), from.at::<U>(start, places.most[1] + 1));
+        for [t, f] in &places.all {
+            // SAFETY: the farthest places are inside their regions, and what is written is ours by `new`'s promise.
+            unsafe { to.wrapping_add(*t as usize).write_unaligned(change(from.wrapping_add(*f as usize).read_unaligned())) }
+        }
+    }
+
     /// Fills the region with `byte`.
     pub fn fill(&self, byte: u8) {
         // SAFETY: the whole region is writable and ours by `new`'s promise.
@@ -185,6 +297,42 @@ impl<'a> Buf<'a> {
         }
         // SAFETY: valid by `new`'s promise; `Cell<u8>` has `u8`'s layout and allows overlapping slices; `&[Cell]` cannot leave the thread.
         unsafe { std::slice::from_raw_parts(self.ptr.cast::<Cell<u8>>(), self.len) }
+    }
+}
+
+/// Iterations of the innermost loop before the next iteration of the loop around it: their cache lines stay in L1 on both sides.
+const PIECE: usize = 64;
+/// Elements that are copied without a branch.
+const TOGETHER: usize = 4;
+
+/// Copies elements in three loops. The longest is the innermost, so that short ones cost no more than long ones. It is cut into pieces, for each of which the
+/// loop with the shorter steps is repeated, whose iterations share cache lines.
+///
+/// # Safety
+/// All elements must be valid, those of the destination for writes; they need not be aligned.
+unsafe fn each<T: Element>(mut loops: [Loop; 3], to: *mut T, from: *const T) {
+    let near = |l: &Loop| l.steps[0].min(l.steps[1]);
+    loops.sort_unstable_by_key(|l| (l.count, std::cmp::Reverse(near(l))));
+    let [mut outer, mut middle, inner] = loops;
+    if near(&outer) < near(&middle) {
+        std::mem::swap(&mut outer, &mut middle);
+    }
+    let pieces = Loop { count: inner.count.div_ceil(PIECE), steps: inner.steps.map(|step| step * PIECE) };
+    for (i, piece) in (0..outer.count).flat_map(|i| (0..pieces.count).map(move |piece| (i, piece))) {
+        let at = |t: usize| i * outer.steps[t] + piece * pieces.steps[t];
+        let count = PIECE.min(inner.count - piece * PIECE);
+        for j in 0..middle.count {
+            let (mut to, mut from) = (to.wrapping_add(at(0) + j * middle.steps[0]), from.wrapping_add(at(1) + j * middle.steps[1]));
+            // SAFETY: an element, by the caller's promise.
+            let copy = |k: usize, to: *mut T, from: *const T| unsafe {
+                to.wrapping_add(k * inner.steps[0]).write_unaligned(from.wrapping_add(k * inner.steps[1]).read_unaligned());
+            };
+            for _ in 0..count / TOGETHER {
+                (0..TOGETHER).for_each(|k| copy(k, to, from));
+                (to, from) = (to.wrapping_add(TOGETHER * inner.steps[0]), from.wrapping_add(TOGETHER * inner.steps[1]));
+            }
+            (0..count % TOGETHER).for_each(|k| copy(k, to, from));
+        }
     }
 }
 

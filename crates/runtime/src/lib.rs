@@ -48,7 +48,7 @@ pub mod threads;
 mod transfer;
 pub mod verbose;
 
-pub use buf::{Buf, Element};
+pub use buf::{Buf, Element, Grid, Loop, Pairs};
 pub use decision::{Blocked, Decision, Level};
 pub use desc::{PrimitiveDesc, Verdict};
 pub use device::{Device, DeviceId, EngineKind, Properties, QueueSpec, Refused, plan_rows};

@@ -13,7 +13,7 @@ use crate::handle::Handle;
 use crate::host_runtime::Sink;
 use crate::logging;
 use crate::status::Failure;
-use oxidnn_runtime::cache::Lru;
+use oxidnn_runtime::cache::{self, Lru};
 use oxidnn_runtime::fork::{self, Locked};
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -68,12 +68,14 @@ impl KernelCache {
     }
 }
 
-/// Capacity of the cache.
+/// Most programs in the cache.
 const CAPACITY: usize = 4096;
+/// Their bytes may be one of so many parts of the primitive cache's budget.
+const PARTS: usize = 8;
 
-static CACHE: LazyLock<Mutex<Lru<String, Arc<Program>>>> = LazyLock::new(|| Mutex::new(Lru::new(CAPACITY, usize::MAX)));
+static CACHE: LazyLock<Mutex<Lru<String, Arc<Program>>>> = LazyLock::new(|| Mutex::new(Lru::new(CAPACITY, cache::byte_budget() / PARTS)));
 
-fn cache() -> Locked<'static, Lru<String, Arc<Program>>> {
+fn programs() -> Locked<'static, Lru<String, Arc<Program>>> {
     let _inside = fork::enter();
     fork::lock(&CACHE)
 }
@@ -84,17 +86,18 @@ fn cache() -> Locked<'static, Lru<String, Arc<Program>>> {
 /// `NOT_SUPPORTED` with the reason, if oxidnn does not support an operation.
 pub(crate) fn program(engine: &Engine) -> Result<Arc<Program>, Failure> {
     let key = json::key(engine);
-    if let Some(found) = cache().get(&key) {
+    if let Some(found) = programs().get(&key) {
         return Ok(found.clone());
     }
     let target = crate::handle::engine()?;
     let made = Arc::new(oxidnn_runtime::stack::deep(|| lower::lower(&engine.graph, target, engine.style()))?);
-    let mut cache = cache();
-    if let Some(other) = cache.get(&key) {
+    let mut programs = programs();
+    if let Some(other) = programs.get(&key) {
         return Ok(other.clone());
     }
-    let gone = cache.insert(key, made.clone(), 1);
-    drop(cache);
+    let bytes = 2 * key.len() + made.footprint();
+    let gone = programs.insert(key, made.clone(), bytes);
+    drop(programs);
     drop(gone);
     Ok(made)
 }

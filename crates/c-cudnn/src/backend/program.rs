@@ -161,6 +161,9 @@ impl Ragged {
     }
 }
 
+/// About what the descriptors, arguments and addresses of a step take.
+const STEP_BYTES: usize = 16 * 1024;
+
 /// Scalars passed by value that a program keeps in device memory.
 const NUMBERS: usize = 64;
 
@@ -190,6 +193,12 @@ impl Program {
     pub(crate) fn workspace(&self) -> i64 {
         let bytes = if self.scratch == 0 { 0 } else { self.scratch + ALIGNMENT - 1 };
         i64::try_from(bytes).unwrap_or(i64::MAX)
+    }
+
+    /// Bytes that it keeps in memory, besides what the primitives' plans share.
+    pub(crate) fn footprint(&self) -> usize {
+        let steps: usize = self.steps.iter().map(|step| STEP_BYTES + step.primitive.exec().footprint()).sum();
+        steps + self.constants.iter().map(|c| c.tensor().bytes()).sum::<usize>()
     }
 
     /// Whether several operations became one primitive.
@@ -314,5 +323,36 @@ impl Program {
             return Err(Failure::new(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, what));
         }
         Ok(given.behind(given.number().next_multiple_of(ALIGNMENT) - given.number()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_counts_its_steps_and_constants() -> Result<(), Box<dyn std::error::Error>> {
+        let engine = oxidnn_cpu::engine();
+        let problem: Problem = "--eltwise --dt=f32 --alg=relu 2x3".parse()?;
+        let step = || -> Result<Step, Box<dyn std::error::Error>> {
+            let primitive = PrimitiveDesc::new(&engine, problem.clone())?.create()?;
+            Ok(Step { primitive, bindings: Vec::new(), epsilon: None })
+        };
+        let constant = Memory::new(&engine, Tensor::plain([1000], DataType::F32)?)?;
+        let program = |steps, constants| Program {
+            steps,
+            constants,
+            uids: Vec::new(),
+            by_value: Vec::new(),
+            ragged: Vec::new(),
+            scratch: 0,
+            fused: 0,
+            ready: Mutex::default(),
+            numbers: Mutex::default(),
+        };
+        let (one, two) = (program(vec![step()?], Vec::new()).footprint(), program(vec![step()?, step()?], vec![constant]).footprint());
+        assert!(one >= STEP_BYTES, "{one}");
+        assert_eq!(two, 2 * one + 4000);
+        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! The output of a sweep: problems as lines, families as a table.
 
 use super::Done;
-use super::talk::HARMLESS;
+use super::talk::{CLIFF, HARMLESS};
 use crate::bench::number;
 use crate::progress::Progress;
 use crate::{Sweep, print};
@@ -11,9 +11,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Instant;
-
-/// The peer's time over ours below which a problem is a cliff.
-const CLIFF: f64 = 0.8;
 
 /// Lines of one family and one verdict that are printed in full when they are many: the others are counted.
 const NAMED: usize = 20;

@@ -15,6 +15,9 @@ pub(super) struct Answer(pub(super) Value);
 /// The first output of a process, before it answers.
 pub(super) const READY: &str = "ready";
 
+/// The peer's time over ours below which a problem is a cliff.
+pub(super) const CLIFF: f64 = 0.8;
+
 /// The verdicts that need no report.
 pub(super) const HARMLESS: [&str; 4] = ["passed", "raced", "alone", "skipped"];
 
@@ -28,6 +31,17 @@ impl Answer {
     /// then on.
     pub(super) fn is_alone(&self) -> bool {
         self.0["verdict"] == "alone"
+    }
+
+    /// The peer's time over ours where it is below [`CLIFF`].
+    pub(super) fn cliff(&self) -> Option<f64> {
+        self.0["ratio"].as_f64().filter(|ratio| *ratio < CLIFF)
+    }
+
+    /// The same, of a problem on which ours was slower than this in another process.
+    pub(super) fn after(mut self, ratio: f64) -> Answer {
+        self.0["first_ratio"] = ratio.into();
+        self
     }
 
     /// The report of a problem that ends the process only because of the other library.

@@ -13,6 +13,8 @@ pub use oxidnn_jit::kernels::columns::{Act, Bound, Columns};
 
 /// Bytes of the rows of a call of several groups of columns: they are still in L1 for the next group.
 const L1_BYTES: usize = 8 * 1024;
+/// Fewest bytes of rows that are folded before the next group of columns if they come from memory.
+const LEAST_BYTES: usize = 512;
 /// Fewest rows of a call that writes columns in several groups; few of long rows, so that memory is written nearly in order.
 const ROWS_PER_CALL: usize = 4;
 
@@ -33,6 +35,8 @@ pub struct Sweep {
     width: usize,
     /// Whether the last columns are a partial vector.
     masked: bool,
+    /// Whether matrices come from memory, and a kernel for all columns goes through them row by row.
+    far: bool,
     parts: Vec<Part>,
 }
 
@@ -59,7 +63,7 @@ impl Sweep {
     }
 
     /// The kernels that do `act` on matrices with rows of `width` elements, one after the other. Results are stored non-temporally if they
-    /// are `far` and f32 in whole vectors.
+    /// are `far` and whole vectors of more than bytes.
     ///
     /// # Errors
     /// As for [`code::get`].
@@ -74,12 +78,12 @@ impl Sweep {
         for (vectors, groups, masked) in cuts.into_iter().filter(|c| c.0 * c.1 > 0) {
             let columns = if masked { last } else { vectors * groups * lanes };
             let kernel = Columns { act, elem, vectors: vectors as u8, masked, streaming: false };
-            let can_stream = far && elem == Elem::F32 && last == 0 && act.lines().0 == 0;
+            let can_stream = far && elem.bytes() > 1 && last == 0 && act.lines().0 == 0;
             let streaming = can_stream.then(|| code::get(isa, &Columns { streaming: true, ..kernel })).transpose()?;
             parts.push(Part { entry: code::get(isa, &kernel)?, streaming, first, columns, groups, each: vectors * lanes });
             first += columns;
         }
-        Ok(Sweep { act, elem, width, masked: last > 0, parts })
+        Ok(Sweep { act, elem, width, masked: last > 0, far: far && parts.len() == 1, parts })
     }
 
     /// Runs the operation on some rows of the blocks, which begin at the given bytes, with sums and other values by column of all blocks.
@@ -111,14 +115,23 @@ impl Sweep {
         }
         let one = self.parts.len() == 1 && self.parts[0].groups == 1;
         let calls = if one { 1 } else { blocks.count };
-        let each = match (one, act.lines().0) {
-            (true, _) => rows.len(),
-            // Rows stored side by side, parts of lines each, evict each other from the buffers that combine non-temporal stores.
-            _ if self.parts.iter().any(|part| part.streaming.is_some()) => 1,
-            (false, sums) => (L1_BYTES / row).max(if sums == 0 { ROWS_PER_CALL } else { 2 * ROWS_PER_CALL }),
+        let each = match act.lines().0 {
+            _ if one => rows.len(),
+            // Memory is read in order. Rows stored side by side, parts of lines each, evict each other from the buffers that combine non-temporal stores.
+            sums if self.far => {
+                if sums == 0 {
+                    1
+                } else {
+                    LEAST_BYTES.div_ceil(self.parts[0].each * size)
+                }
+            }
+            sums => (L1_BYTES / row).max(if sums == 0 { ROWS_PER_CALL } else { 2 * ROWS_PER_CALL }),
         };
-        for (block, start) in (0..calls).flat_map(|block| rows.clone().step_by(each).map(move |start| (block, start))) {
-            let count = each.min(rows.end - start);
+        // A kernel for all columns goes to the next rows by itself.
+        let most = if self.parts.len() == 1 { (rows.len() / each * each).max(each) } else { each };
+        for (block, start) in (0..calls).flat_map(|block| rows.clone().step_by(most).map(move |start| (block, start))) {
+            let all = most.min(rows.end - start);
+            let count = each.min(all);
             for (i, part) in self.parts.iter().enumerate() {
                 let (groups, columns) = if one { (blocks.count, blocks.distance) } else { (part.groups, part.each) };
                 let matrix = |m: usize| {
@@ -130,11 +143,14 @@ impl Sweep {
                     row,
                     row_of_bits: row_of(BITS),
                     rows: count,
+                    times: all / count,
+                    next: (count * row).wrapping_sub(groups * columns * size),
+                    next_of_bits: (count * row_of(BITS)).wrapping_sub(groups * columns / 8),
                     groups,
                     group: (columns * size).wrapping_sub(count * row),
                     group_of_bits: (columns / 8).wrapping_sub(count * row_of(BITS)),
                     width: part.columns,
-                    last: usize::from(i + 1 == self.parts.len() && start + count == rows.end),
+                    last: usize::from(i + 1 == self.parts.len() && start + all == rows.end),
                     columns: lines.map(|line| line.wrapping_add(block * self.width + part.first)),
                 };
                 let bytes = part.each * size;

@@ -2,7 +2,7 @@
 
 use super::multiversion::{Body, Simd, multiversion};
 use oxidnn_expr::convert;
-use oxidnn_runtime::Buf;
+use oxidnn_runtime::{Buf, Grid};
 use oxidnn_spec::DataType;
 use std::cell::Cell;
 
@@ -122,11 +122,7 @@ impl Elements<'_> {
         let Elements { buf, dtype, at, stride } = self;
         match (dtype, stride) {
             (DataType::F32, 1) => buf.write(at, values),
-            (DataType::F32, _) => {
-                for (i, v) in values.iter().enumerate() {
-                    buf.set(at + i * stride, *v);
-                }
-            }
+            (DataType::F32, _) => buf.scatter::<f32>(self.grid(values.len()), bytemuck::cast_slice(values)),
             _ if dtype.bits() == 4 => {
                 for (i, values) in values.chunks(2 * SMALL_BUFFER_BYTES).enumerate() {
                     self.behind(i * 2 * SMALL_BUFFER_BYTES).write_nibbles(simd, values);
@@ -192,74 +188,35 @@ impl Elements<'_> {
     }
 }
 
-/// Elements in two loops of `counts`, the second along rows: calls `f` with an element's index, row by row, and its place at `steps`. The longer loop is the
-/// inner one, so that short rows cost no more than long ones.
-#[inline(always)]
-pub fn each(counts: [usize; 2], steps: [usize; 2], mut f: impl FnMut(usize, usize)) {
-    let [rows, run] = counts;
-    let ([outer, inner], [index, next], [step, along]) =
-        if rows > run { ([run, rows], [1, run], [steps[1], steps[0]]) } else { (counts, [run, 1], steps) };
-    for i in 0..outer {
-        for j in 0..inner {
-            f(i * index + j * next, i * step + j * along);
-        }
-    }
-}
-
-/// Elements of some memory in rows: the first, the number of rows and that of elements of a row, and steps from row to row and along them.
-#[derive(Clone, Copy, Debug)]
-pub struct Grid {
-    /// The first element.
-    pub at: usize,
-    /// Rows, and elements of each.
-    pub counts: [usize; 2],
-    /// Elements from one row to the next, and from one of its elements to the next.
-    pub steps: [usize; 2],
-}
-
-impl Grid {
-    /// Whether rows are copied one by one.
-    fn in_rows(&self) -> bool {
-        self.steps[1] == 1 && (self.counts[1] >= MIN_ROW || self.counts[0] == 1)
-    }
+/// Whether rows of a grid are copied one by one.
+fn in_rows(grid: &Grid) -> bool {
+    grid.steps[1] == 1 && (grid.counts[1] >= MIN_ROW || grid.counts[0] == 1)
 }
 
 /// Collects elements of `size` bytes row by row.
 pub fn gather(buf: Buf, size: usize, grid: Grid, bytes: &mut [u8]) {
-    if grid.in_rows() {
+    if in_rows(&grid) {
         let rows = bytes.chunks_exact_mut((grid.counts[1] * size).max(1)).enumerate();
         return rows.for_each(|(r, row)| buf.read((grid.at + r * grid.steps[0]) * size, row));
     }
     match size {
-        1 => gather_sized::<1>(buf, grid, bytes),
-        2 => gather_sized::<2>(buf, grid, bytes),
-        4 => gather_sized::<4>(buf, grid, bytes),
-        _ => gather_sized::<8>(buf, grid, bytes),
+        1 => buf.gather::<u8>(grid, bytes),
+        2 => buf.gather::<u16>(grid, bytes),
+        4 => buf.gather::<u32>(grid, bytes),
+        _ => buf.gather::<u64>(grid, bytes),
     }
 }
 
 /// Scatters elements of `size` bytes row by row.
 pub fn scatter(buf: Buf, size: usize, grid: Grid, bytes: &[u8]) {
-    if grid.in_rows() {
+    if in_rows(&grid) {
         let rows = bytes.chunks_exact((grid.counts[1] * size).max(1)).enumerate();
         return rows.for_each(|(r, row)| buf.write((grid.at + r * grid.steps[0]) * size, row));
     }
     match size {
-        1 => scatter_sized::<1>(buf, grid, bytes),
-        2 => scatter_sized::<2>(buf, grid, bytes),
-        4 => scatter_sized::<4>(buf, grid, bytes),
-        _ => scatter_sized::<8>(buf, grid, bytes),
+        1 => buf.scatter::<u8>(grid, bytes),
+        2 => buf.scatter::<u16>(grid, bytes),
+        4 => buf.scatter::<u32>(grid, bytes),
+        _ => buf.scatter::<u64>(grid, bytes),
     }
-}
-
-#[inline(always)]
-fn gather_sized<const N: usize>(buf: Buf, Grid { at, counts, steps }: Grid, bytes: &mut [u8]) {
-    let to = bytes.as_chunks_mut::<N>().0;
-    each(counts, steps, |i, place| buf.read((at + place) * N, &mut to[i]));
-}
-
-#[inline(always)]
-fn scatter_sized<const N: usize>(buf: Buf, Grid { at, counts, steps }: Grid, bytes: &[u8]) {
-    let from = bytes.as_chunks::<N>().0;
-    each(counts, steps, |i, place| buf.write((at + place) * N, &from[i]));
 }

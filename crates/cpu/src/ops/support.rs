@@ -230,8 +230,9 @@ pub(super) fn bias_gradient(executor: &dyn Executor, dst: &View<'_>, bias: &View
     });
 }
 
-/// Pixels that are added together.
+/// Pixels that are added together: of other types, and of those that are read in place.
 const PIXELS_PER_PARTIAL_SUM: usize = 16;
+const PIXELS_IN_PLACE: usize = 512;
 
 /// A line of `count` pixels at one stride, with channels in blocks.
 #[derive(Clone, Copy)]
@@ -254,9 +255,8 @@ fn channel_rows(dst: &View<'_>, pos: &Pos, line: Pixels, mut total: &mut [f64]) 
         let first = dst.offset(&pos);
         if wide {
             // Some pixels at a time, read in place.
-            let each = PIXELS_PER_PARTIAL_SUM * (REGISTER_CHANNELS / channels).max(1);
-            for start in (0..count).step_by(each) {
-                dst.simd().run(AddPixels { dst, first: first + start * step, step, count: each.min(count - start), total: now });
+            for start in (0..count).step_by(PIXELS_IN_PLACE) {
+                dst.simd().run(AddPixels { dst, first: first + start * step, step, count: PIXELS_IN_PLACE.min(count - start), total: now });
             }
             (pos[1], total) = (pos[1] + channels as i64, rest);
             continue;
@@ -270,6 +270,29 @@ fn channel_rows(dst: &View<'_>, pos: &Pos, line: Pixels, mut total: &mut [f64]) 
             dst.simd().run(AddRows { rows: &*rows, total: &mut *now });
         }
         (pos[1], total) = (pos[1] + channels as i64, rest);
+    }
+}
+
+/// Adds pixels from `pos` on, `rows` rows of `width` pixels, to the sums of some channels. Channels are last, or in blocks.
+pub(super) fn add_rows(dst: &View<'_>, pos: &Pos, [rows, width]: [usize; 2], sums: &mut [f32]) {
+    let (b, last) = (dst.blocking(), dst.dims().len() - 1);
+    let (block, channel_step) = b.inner.iter().next().map_or((usize::MAX, b.strides[1] as usize), |(_, block)| (block as usize, 1));
+    let (lines, count, step) = match distance_of_pixels(b, dst.dims()) {
+        Some(step) => (1, rows * width, step as usize),
+        None => (rows, width, if last > 1 { b.strides[last] as usize } else { 0 }),
+    };
+    let mut pos = *pos;
+    for _ in 0..lines {
+        let mut at = pos;
+        for sums in sums.chunks_mut(MAX_TASK_CHANNELS) {
+            let mut total = [0.0; MAX_TASK_CHANNELS];
+            channel_rows(dst, &at, Pixels { count, step, block, channel_step }, &mut total[..sums.len()]);
+            sums.iter_mut().zip(&total).for_each(|(sum, t)| *sum += *t as f32);
+            at[1] += sums.len() as i64;
+        }
+        if last > 2 {
+            pos[last - 1] += 1;
+        }
     }
 }
 
@@ -307,38 +330,26 @@ impl Body for AddPixels<'_> {
         // The standard library's loops are not compiled for wide vectors.
         let (whole, rest) = total.as_chunks_mut::<REGISTER_CHANNELS>();
         for sums in whole {
-            self.columns(sums);
+            self.columns::<REGISTER_CHANNELS, 2>(sums);
         }
         let (whole, rest) = rest.as_chunks_mut::<16>();
         for sums in whole {
-            self.columns(sums);
+            self.columns::<16, 8>(sums);
         }
-        // Few sums would wait for each other: pixels are added to several sets of them.
         let (whole, rest) = rest.as_chunks_mut::<4>();
         for sums in whole {
-            self.in_sets(sums);
+            self.columns::<4, 8>(sums);
         }
         for sums in rest.as_chunks_mut::<1>().0 {
-            self.in_sets(sums);
+            self.columns::<1, 8>(sums);
         }
     }
 }
 
 impl AddPixels<'_> {
-    /// Adds the next `N` channels of all pixels, whose sums stay in registers.
+    /// Adds the next `N` channels of all pixels in f32. Few sums would wait for each other: pixels are added to several sets of them.
     #[inline(always)]
-    fn columns<const N: usize>(&mut self, total: &mut [f64; N]) {
-        let mut sums = *total;
-        for pixel in 0..self.count {
-            self.add(pixel, &mut sums);
-        }
-        (*total, self.first) = (sums, self.first + N);
-    }
-
-    /// The same for few channels, whose sums would wait for each other: pixels are added to several sets of them.
-    #[inline(always)]
-    fn in_sets<const N: usize>(&mut self, total: &mut [f64; N]) {
-        const SETS: usize = 8;
+    fn columns<const N: usize, const SETS: usize>(&mut self, total: &mut [f64; N]) {
         let (mut sets, whole) = ([[0.0; N]; SETS], self.count / SETS * SETS);
         for group in 0..self.count / SETS {
             for (i, sums) in sets.iter_mut().enumerate() {
@@ -348,29 +359,33 @@ impl AddPixels<'_> {
         for pixel in whole..self.count {
             self.add(pixel, &mut sets[0]);
         }
-        for sums in &sets {
-            for (t, x) in total.iter_mut().zip(sums) {
-                *t += x;
+        let (sums, rest) = sets.split_at_mut(1);
+        for set in rest {
+            for (sum, x) in sums[0].iter_mut().zip(set) {
+                *sum += *x;
             }
+        }
+        for (t, x) in total.iter_mut().zip(&sums[0]) {
+            *t += f64::from(*x);
         }
         self.first += N;
     }
 
     /// Adds `N` channels of a pixel.
     #[inline(always)]
-    fn add<const N: usize>(&self, pixel: usize, sums: &mut [f64; N]) {
+    fn add<const N: usize>(&self, pixel: usize, sums: &mut [f32; N]) {
         let (from, at) = (self.dst.buf(), self.first + pixel * self.step);
         if self.dst.dtype() == DataType::F32 {
             let mut line = [0.0f32; N];
             from.read(at, &mut line);
             for (t, x) in sums.iter_mut().zip(&line) {
-                *t += f64::from(*x);
+                *t += *x;
             }
         } else {
             let mut line = [0u16; N];
             from.read(at, &mut line);
             for (t, x) in sums.iter_mut().zip(&line) {
-                *t += f64::from(f32::from_bits(u32::from(*x) << 16));
+                *t += f32::from_bits(u32::from(*x) << 16);
             }
         }
     }

@@ -373,6 +373,20 @@ impl Function {
         self.push(VecInst::StoreStreaming { to, src });
     }
 
+    /// f32 lanes converted as by [`Function::store_number`] and stored as by [`Function::store_streaming`], at a multiple of the bytes that they take; subnormal
+    /// values may become 0 in bf16.
+    pub fn store_streaming_as(&mut self, elem: Elem, to: Addr, src: Val) {
+        let src = match elem {
+            Elem::I32 => self.whole_number(src),
+            _ if elem.is_f8() => self.f8_from_f32(elem, src),
+            _ => src,
+        };
+        match elem.bytes() {
+            4 => self.store_streaming(to, src),
+            _ => self.push(VecInst::StoreStreamingAs { elem: if elem.is_f8() { Elem::Low8 } else { elem }, to, src }),
+        }
+    }
+
     /// The lanes that a mask names to memory; nothing else is touched.
     pub fn store_masked(&mut self, to: Addr, src: Val, mask: Pred) {
         self.push(VecInst::Store { to, src, mask: Some(mask) });

@@ -418,6 +418,7 @@ enum VecInst {
     Load { dst: Val, from: Addr, mask: Option<Pred> },
     Store { to: Addr, src: Val, mask: Option<Pred> },
     StoreStreaming { to: Addr, src: Val },
+    StoreStreamingAs { elem: Elem, to: Addr, src: Val },
     LoadAs { dst: Val, elem: Elem, from: Addr, mask: Option<Pred> },
     StoreAs { elem: Elem, to: Addr, src: Val, mask: Option<Pred> },
     StoreFlushed { to: Addr, src: Val, mask: Option<Pred> },

@@ -57,7 +57,7 @@ pub struct Columns {
     pub vectors: u8,
     /// True when the number of columns need not be whole vectors; a group is one vector then.
     pub masked: bool,
-    /// Whether results, whole vectors of f32 at multiples of their bytes, are stored non-temporally.
+    /// Whether results, whole vectors at multiples of their bytes, are stored non-temporally.
     pub streaming: bool,
 }
 
@@ -80,6 +80,12 @@ pub struct Args {
     pub row_of_bits: usize,
     /// Number of rows, at least 1.
     pub rows: usize,
+    /// How often this is done, at least 1, and the distance from the end of the last group's rows to the next rows, in elements and in bits.
+    pub times: usize,
+    /// As said.
+    pub next: usize,
+    /// As said.
+    pub next_of_bits: usize,
     /// Number of groups of columns, at least 1, and the distance from the end of one group's rows to the next group's, in elements and in
     /// bits.
     pub groups: usize,
@@ -158,12 +164,32 @@ impl Key for Columns {
     }
 
     fn write(&self, f: &mut Function) {
-        let (args, width) = (f.arguments(), f.isa().width());
+        let args = f.arguments();
         let (used, row) = (self.act.matrices(), f.argument(args, offset_of!(Args, row)));
         let elements = if self.act.has_bits() { &used[..used.len() - 1] } else { used };
         let matrix = |f: &mut Function, m: usize| f.argument(args, offset_of!(Args, matrices) + m * size_of::<usize>());
         let matrices: Vec<Int> = elements.iter().map(|m| matrix(f, *m)).collect();
         let bits = self.act.has_bits().then(|| (matrix(f, BITS), f.argument(args, offset_of!(Args, row_of_bits))));
+        let times = f.argument(args, offset_of!(Args, times));
+        f.repeat_some(times, |f| {
+            self.groups(f, args, (&matrices, bits, row));
+            let next = f.argument(args, offset_of!(Args, next));
+            matrices.iter().for_each(|m| f.add(*m, next));
+            if let Some((bits, _)) = bits {
+                f.advance(bits, args, offset_of!(Args, next_of_bits));
+            }
+        });
+        if self.streaming {
+            let last = f.argument(args, offset_of!(Args, last));
+            f.when(Compare::Gt, last, 0, Function::store_fence);
+        }
+    }
+}
+
+impl Columns {
+    /// All groups of columns of some rows.
+    fn groups(&self, f: &mut Function, args: Int, (matrices, bits, row): (&[Int], Option<(Int, Int)>, Int)) {
+        let width = f.isa().width();
         let (column, groups) = (f.int(0), f.argument(args, offset_of!(Args, groups)));
         f.repeat_some(groups, |f| {
             let mask = self.masked.then(|| {
@@ -186,7 +212,7 @@ impl Key for Columns {
                     for (v, values) in values.iter().enumerate() {
                         let at = (v * width.lanes() * self.elem.bytes()) as i32;
                         let bits = bits.map(|(bits, _)| bits.at((v * width.lanes() / 8) as i32));
-                        self.row(f, &RowVector { matrices: &matrices, at, mask, bits }, values);
+                        self.row(f, &RowVector { matrices, at, mask, bits }, values);
                     }
                     matrices.iter().for_each(|m| f.add(*m, row));
                     bits.iter().for_each(|(bits, row)| f.add(*bits, *row));
@@ -221,17 +247,12 @@ impl Key for Columns {
             }
             f.add(column, (usize::from(self.vectors) * width.lanes()) as i32);
         });
-        if self.streaming {
-            let last = f.argument(args, offset_of!(Args, last));
-            f.when(Compare::Gt, last, 0, Function::store_fence);
-        }
     }
-}
 
-impl Columns {
-    /// The most vectors of a group.
+    /// The most vectors of a group, whose values by column stay in registers: whole rows of a few hundred columns where there are 32.
     pub fn most_vectors(isa: Isa, act: Act) -> usize {
-        ((isa.simd_registers() - 4) / (act.lines().1 + 1)).clamp(1, 4)
+        let (free, lines) = (isa.simd_registers() - 4, act.lines().1);
+        if isa.avx512 { (free / lines).clamp(1, 8) } else { (free / (lines + 1)).clamp(1, 4) }
     }
 
     /// Rows of an iteration of the unrolled loop, a power of two: enough for four vectors.
@@ -292,7 +313,7 @@ impl Columns {
         };
         let to = matrices[matrices.len() - 1].at(at);
         match self.elem {
-            _ if self.streaming => f.store_streaming(to, y),
+            elem if self.streaming => f.store_streaming_as(elem, to, y),
             Elem::Bf16 => f.store_bf16_flushed(to, y, mask),
             elem => f.store_as(elem, to, y, mask),
         }

@@ -53,13 +53,14 @@ impl Key for Depthwise {
 
     /// The name in dumps and profiles, such as `depthwise.f32f32.14x3s1.avx512` or `groups4.f32f32.14x3s1.avx512`.
     fn name(&self, isa: Isa) -> String {
-        let Depthwise { window: Window { source, results, stride, taps, streaming, .. }, weights, group, dots, .. } = self;
+        let Depthwise { window: Window { source, results, stride, taps, streaming, across, .. }, weights, group, dots, .. } = self;
         let types = match dots {
             Some(Accumulate::DotU8S8) => "bytes".into(),
             Some(_) => "dots".into(),
             None => format!("{source:?}{weights:?}").to_lowercase(),
         };
         let types = if *streaming { format!("{types}.streaming") } else { types };
+        let types = if *across { format!("{types}.across") } else { types };
         let kind = match group {
             [1, 1] => "depthwise".into(),
             [from, to] if from == to => format!("groups{to}"),

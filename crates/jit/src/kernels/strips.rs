@@ -42,6 +42,8 @@ pub struct Window {
     pub masked: bool,
     /// Whether results, whole vectors of f32 at multiples of their bytes, are stored non-temporally.
     pub streaming: bool,
+    /// Whether groups of vectors are the innermost loop, in the order of memory where channels are last, and not the outermost.
+    pub across: bool,
 }
 
 /// A line of the window.
@@ -252,7 +254,7 @@ impl Window {
     /// One of so many vectors in a group, with nothing else as yet.
     pub fn of_vectors(vectors: u8) -> Window {
         let (taps, inside) = (Vec::new(), (0, 0));
-        Window { source: Elem::F32, results: 0, stride: 1, step: 1, taps, inside, vectors, masked: false, streaming: false }
+        Window { source: Elem::F32, results: 0, stride: 1, step: 1, taps, inside, vectors, masked: false, streaming: false, across: false }
     }
 
     /// The first source column that is read, counted from the column of the first result; 0 where none is.
@@ -287,44 +289,71 @@ impl Window {
         let column = ColumnStrides::new(f, args, offset_of!(Args, source.column));
         let [source, result] = [offset_of!(Args, source.at), offset_of!(Args, result.at)].map(|at| f.argument(args, at));
         let operand = (other != Other::None).then(|| f.argument(args, offset_of!(Args, other.at)));
+        // Weights are the same for all rows.
+        let advances = matches!(other, Other::Read(_) | Other::Written(_));
         let channel = f.int(0);
-        let groups = f.argument(args, offset_of!(Args, groups));
-        f.repeat_some(groups, |f| {
-            let mask = self.masked.then(|| last_lanes(f, (args, offset_of!(Args, channels)), channel, self.vectors));
-            let [rows, lines, count] =
-                [offset_of!(Args, rows), offset_of!(Args, lines), offset_of!(Args, count)].map(|at| f.argument(args, at));
-            let at = At { args, row: rows, lines, channel, column, source, other: operand, result, mask };
-            let registers = group(f, &at);
+        let line =
+            |f: &mut Function| [offset_of!(Args, rows), offset_of!(Args, lines), offset_of!(Args, count)].map(|at| f.argument(args, at));
+        let mask =
+            |f: &mut Function, channel: Int| self.masked.then(|| last_lanes(f, (args, offset_of!(Args, channels)), channel, self.vectors));
+        let next_group = |f: &mut Function, at: &At| {
+            f.advance(at.source, args, offset_of!(Args, source.group));
+            f.advance(at.result, args, offset_of!(Args, result.group));
+            at.other.into_iter().for_each(|p| f.advance(p, args, offset_of!(Args, other.group)));
+            f.add(at.channel, (width.lanes() * usize::from(self.vectors)) as i32);
+        };
+        let rows_of = |f: &mut Function, at: &At, count: Int, row: &mut dyn FnMut(&mut Function, &At)| {
             f.repeat_some(count, |f| {
-                let (source, result) = (f.copy(source), f.copy(result));
-                f.advance(result, rows, offset_of!(Row, result));
-                // Weights are the same for all rows.
-                let advances = matches!(other, Other::Read(_) | Other::Written(_));
-                let operand = operand.map(|other| if advances { f.copy(other) } else { other });
+                let (source, result) = (f.copy(at.source), f.copy(at.result));
+                f.advance(result, at.row, offset_of!(Row, result));
+                let operand = at.other.map(|other| if advances { f.copy(other) } else { other });
                 if let (Other::Written(_), Some(other)) = (other, operand) {
-                    f.advance(other, rows, offset_of!(Row, other));
+                    f.advance(other, at.row, offset_of!(Row, other));
                 }
-                let at = At { source, other: operand, result, ..at };
                 let strips = f.argument(args, offset_of!(Args, strips));
                 f.repeat_some(strips, |f| {
-                    if !self.streaming {
-                        self.prefetch_results(f, &at);
-                    }
-                    strip(f, &at, &registers);
+                    row(f, &At { source, other: operand, result, ..*at });
                     f.advance(source, args, offset_of!(Args, source.strip));
                     f.advance(result, args, offset_of!(Args, result.strip));
                     operand.filter(|_| advances).into_iter().for_each(|p| f.advance(p, args, offset_of!(Args, other.strip)));
                 });
-                let (used, size) = (f.argument(rows, offset_of!(Row, lines)), f.int(size_of::<Line>() as i64));
+                let (used, size) = (f.argument(at.row, offset_of!(Row, lines)), f.int(size_of::<Line>() as i64));
                 f.mul(used, size);
-                f.add(lines, used);
-                f.add(rows, size_of::<Row>() as i32);
+                f.add(at.lines, used);
+                f.add(at.row, size_of::<Row>() as i32);
             });
-            f.advance(source, args, offset_of!(Args, source.group));
-            f.advance(result, args, offset_of!(Args, result.group));
-            operand.into_iter().for_each(|p| f.advance(p, args, offset_of!(Args, other.group)));
-            f.add(channel, (width.lanes() * usize::from(self.vectors)) as i32);
-        });
+        };
+        let (mut group, mut strip) = (Some(group), Some(strip));
+        let mut write = |f: &mut Function, at: &At, registers: &G| {
+            if !self.streaming {
+                self.prefetch_results(f, at);
+            }
+            strip.take().into_iter().for_each(|strip| strip(f, at, registers));
+        };
+        let mut registers = |f: &mut Function, at: &At| group.take().map(|group| group(f, at));
+        if self.across {
+            let [row, lines, count] = line(f);
+            let at = At { args, row, lines, channel, column, source, other: operand, result, mask: None };
+            rows_of(f, &at, count, &mut |f, at| {
+                let [source, result, channel] = [at.source, at.result, at.channel].map(|at| f.copy(at));
+                let (other, groups) = (at.other.map(|other| f.copy(other)), f.argument(args, offset_of!(Args, groups)));
+                f.repeat_some(groups, |f| {
+                    let at = At { source, other, result, channel, mask: mask(f, channel), ..*at };
+                    registers(f, &at).iter().for_each(|registers| write(f, &at, registers));
+                    next_group(f, &at);
+                });
+            });
+        } else {
+            let groups = f.argument(args, offset_of!(Args, groups));
+            f.repeat_some(groups, |f| {
+                let mask = mask(f, channel);
+                let [row, lines, count] = line(f);
+                let at = At { args, row, lines, channel, column, source, other: operand, result, mask };
+                let registers = registers(f, &at);
+                rows_of(f, &at, count, &mut |f, at| registers.iter().for_each(|registers| write(f, at, registers)));
+                next_group(f, &at);
+            });
+        }
         if self.streaming {
             f.store_fence();
         }

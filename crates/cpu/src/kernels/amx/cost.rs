@@ -47,8 +47,13 @@ fn times(product: Product, [batch, rows, columns, depth]: [i64; 4]) -> [f64; 2] 
 
 /// Whether AMX is predicted to be faster.
 pub fn is_faster(product: Product, sizes: [i64; 4]) -> bool {
+    saved(product, sizes) > 0.0
+}
+
+/// The nanoseconds that AMX is predicted to save.
+pub fn saved(product: Product, sizes: [i64; 4]) -> f64 {
     let [on_tiles, on_vectors] = times(product, sizes);
-    on_tiles < on_vectors
+    on_vectors - on_tiles
 }
 
 /// The part of AMX's time that vectors may take for a window, to be preferred: if the taps are one line, and if they are several lines.

@@ -27,7 +27,7 @@ use crate::hardware::{Core, KBlock};
 pub use accumulate::{Accumulate, Addend};
 pub use block::Held;
 use block::{Block, Call, Gatherer, Registers};
-pub use cost::{is_faster, is_shallow, repays_copy};
+pub use cost::{is_faster, is_shallow, repays_copy, saved};
 use finish::{Finish, Finisher, LISTED, Pipeline, Results};
 pub use lines::{Half, Lines, Run};
 use oxidnn_jit::Isa;

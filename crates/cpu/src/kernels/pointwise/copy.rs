@@ -1,8 +1,7 @@
 //! Copies of elements between layouts, bit by bit.
 
 use super::pipeline::zero;
-use super::{CHUNK, Chunk, Counts, GRAIN, Nest, Place, Tile, split};
-use crate::kernels::convert::each;
+use super::{CHUNK, Chunk, Chunks, Counts, GRAIN, Nest, OPERANDS, Place, Tile, split};
 use crate::kernels::multiversion::{Simd, multiversion};
 use crate::kernels::scratch::Scratch;
 use crate::kernels::transpose::{Matrix, Squares};
@@ -10,7 +9,7 @@ use crate::row::{Generated, Kernel};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::transpose::{self as generated, UNCHANGED};
-use oxidnn_runtime::{Buf, Ctx, Element, Executor, Skip};
+use oxidnn_runtime::{Buf, Ctx, Element, Executor, Loop, Skip};
 use oxidnn_spec::{Arg, DataType, Dims, Error, Layout, Tensor};
 
 /// Copies to one destination.
@@ -136,7 +135,7 @@ impl Copies {
 
     /// What copying the first source counts, and zeroing the padded area: positions in chunks, and bytes that are cleared before.
     pub fn counts(&self) -> Option<(Counts, Zeros)> {
-        let moved = self.moves.first()?.nest.as_ref()?.counts(1, self.tile.area());
+        let moved = self.moves.first()?.nest.as_ref()?.counts(1, i64::MAX);
         Some((moved, self.zeros()))
     }
 
@@ -165,7 +164,7 @@ impl Squared {
     /// As for [`Copies::counts`], with positions of squares.
     pub fn counts(&self) -> Option<(Counts, Zeros)> {
         let (mut counts, zeros) = self.copies.counts()?;
-        counts[1][2] = self.copies.moves.first()?.nest.as_ref()?.in_squares(self.copies.tile.area());
+        counts[1][2] = self.copies.moves.first()?.nest.as_ref()?.in_squares(1, self.copies.tile.area());
         Some((counts, zeros))
     }
 }
@@ -230,8 +229,6 @@ impl Copies {
                 }
             };
             let grain = if bits == 4 { i64::MAX } else { GRAIN };
-            // Runs that are contiguous in both are copied at any length.
-            let limit = if bits >= 8 && neighbours(nest) > 0 { i64::MAX } else { CHUNK as i64 };
             if let Some(squares) = squares.filter(|_| nest.is_turned(1)) {
                 split(ctx.executor(), nest.volume(), grain, &|range| {
                     nest.chunks(range, Tile::SQUARES.area(), |chunk| turn(squares, bits / 8, [to, from], chunk));
@@ -239,12 +236,14 @@ impl Copies {
                 continue;
             }
             split(ctx.executor(), nest.volume(), grain, &|range| {
-                nest.chunks(range, limit, |chunk| match bits {
-                    4 => nibbles(to, from, chunk),
-                    8 => elements::<u8>(simd, to, from, chunk),
-                    16 => elements::<u16>(simd, to, from, chunk),
-                    32 => elements::<u32>(simd, to, from, chunk),
-                    _ => elements::<u64>(simd, to, from, chunk),
+                if bits == 4 {
+                    return nest.walk(range, |chunk| nibbles(to, from, chunk));
+                }
+                nest.repeated(range, |chunks| match bits {
+                    8 => elements::<u8>(simd, to, from, chunks),
+                    16 => elements::<u16>(simd, to, from, chunks),
+                    32 => elements::<u32>(simd, to, from, chunks),
+                    _ => elements::<u64>(simd, to, from, chunks),
                 });
             });
         }
@@ -279,12 +278,12 @@ fn neighbours(nest: &Nest) -> i64 {
     if (0..2).all(|t| nest.step(t) == Some(1)) { nest.innermost(0).0 } else { 0 }
 }
 
-fn elements<T: Element>(simd: Simd, to: Buf, from: Buf, chunk: &Chunk<'_>) {
+fn elements<T: Element>(simd: Simd, to: Buf, from: Buf, Chunks { chunk, count, strides }: &Chunks<'_>) {
     let [dst, src] = [0, 1].map(|t| (chunk.at[t] as usize, chunk.inner[t] as usize, chunk.outer[t] as usize));
+    let planes = (0..*count).map(|i| [dst.0 + i * strides[0] as usize, src.0 + i * strides[1] as usize]);
     if (dst.1, src.1) == (1, 1) {
         let size = size_of::<T>();
-        let [dst, src] = [dst, src].map(|(at, _, outer)| [at * size, outer * size]);
-        let n = chunk.run * size;
+        let (n, steps) = (chunk.run * size, [dst.2 * size, src.2 * size]);
         let rows: fn(Buf, Buf, [usize; 2], [[usize; 2]; 2]) = match n {
             1 => rows::<1>,
             2..4 => rows::<2>,
@@ -293,41 +292,32 @@ fn elements<T: Element>(simd: Simd, to: Buf, from: Buf, chunk: &Chunk<'_>) {
             16..32 => rows::<16>,
             32..64 => rows::<32>,
             64..=128 => rows::<64>,
-            _ => return (0..chunk.rows).for_each(|r| to.copy::<u8>(dst[0] + r * dst[1], &from, src[0] + r * src[1], n)),
+            _ => |to, from, [rows, n], [at, steps]| {
+                (0..rows).for_each(|r| to.copy::<u8>(at[0] + r * steps[0], &from, at[1] + r * steps[1], n));
+            },
         };
-        return rows(to, from, [chunk.rows, n], [dst, src]);
+        return planes.for_each(|at| rows(to, from, [chunk.rows, n], [at.map(|at| at * size), steps]));
+    }
+    let is_tile = src.2 == 1 && dst.1 == 1 && chunk.run.min(chunk.rows) >= SQUARE && chunk.positions() <= CHUNK;
+    if !is_tile {
+        let of = |count: usize, steps: &[i64; OPERANDS]| Loop { count, steps: [0, 1].map(|t| steps[t] as usize) };
+        let loops = [of(*count, strides), of(chunk.rows, chunk.outer), of(chunk.run, chunk.inner)];
+        return to.copy_loops::<T>(dst.0, (&from, src.0), loops);
     }
     let mut block = [T::zeroed(); CHUNK];
     let block = &mut block[..chunk.positions()];
-    let joined = |(_, inner, outer): (usize, usize, usize)| inner == 1 && (chunk.rows == 1 || outer == chunk.run);
-    let (at, inner, outer) = src;
-    if joined(src) {
-        from.read(at, block);
-    } else if inner == 1 {
-        for (r, row) in block.chunks_exact_mut(chunk.run).enumerate() {
-            from.read(at + r * outer, row);
-        }
-    } else if outer == 1 && chunk.rows > 1 {
-        transpose(simd, from, at, inner, block, chunk.run);
-    } else {
-        each([chunk.rows, chunk.run], [outer, inner], |i, place| block[i] = from.get(at + place));
+    for [to_first, from_first] in planes {
+        transpose(simd, from, from_first, src.1, block, chunk.run);
+        block.chunks_exact(chunk.run).enumerate().for_each(|(r, row)| to.write(to_first + r * dst.2, row));
     }
-    let (at, inner, outer) = dst;
-    if joined(dst) {
-        return to.write(at, block);
-    }
-    if inner == 1 {
-        return block.chunks_exact(chunk.run).enumerate().for_each(|(r, row)| to.write(at + r * outer, row));
-    }
-    each([chunk.rows, chunk.run], [outer, inner], |i, place| to.set(at + place, block[i]));
 }
 
 /// Copies rows of `N` bytes, or of `n` up to twice as many in two pieces that overlap, from a byte on and so many apart in destination and source: a call
 /// for each would cost more than to move them.
-fn rows<const N: usize>(to: Buf, from: Buf, [rows, n]: [usize; 2], [dst, src]: [[usize; 2]; 2]) {
+fn rows<const N: usize>(to: Buf, from: Buf, [rows, n]: [usize; 2], [at, steps]: [[usize; 2]; 2]) {
     let (mut first, mut last) = ([0u8; N], [0u8; N]);
     for r in 0..rows {
-        let [dst, src] = [dst[0] + r * dst[1], src[0] + r * src[1]];
+        let [dst, src] = [at[0] + r * steps[0], at[1] + r * steps[1]];
         from.read(src, &mut first);
         if n > N {
             from.read(src + n - N, &mut last);

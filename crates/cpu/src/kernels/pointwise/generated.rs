@@ -55,6 +55,8 @@ const SHORT: usize = 6;
 const MASKED: i64 = 3;
 /// Vectors that are processed together.
 const TOGETHER: usize = 4;
+/// Bytes of the shortest vector that is stored non-temporally.
+const LEAST_STREAMED: usize = 16;
 
 /// The key of a kernel.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -62,7 +64,7 @@ struct Spec {
     stages: Vec<Part>,
     operands: Vec<(Elem, Way)>,
     rows: Rows,
-    /// Whether the result, words that the last stage stores, is stored non-temporally, in aligned vectors.
+    /// Whether the result that the last stage stores is stored non-temporally, in aligned vectors.
     streaming: bool,
     /// Whether subnormal results of bf16 may become zeros.
     flushes: bool,
@@ -321,7 +323,8 @@ impl Program {
         }
         counts = Counts::default();
         for brought in &chain.brought {
-            let of = grid.kept.counts(brought.operand, CHUNK as i64);
+            let mut of = grid.kept.counts(brought.operand, CHUNK as i64);
+            of[1][2] = grid.kept.in_squares(brought.operand, CHUNK as i64);
             counts.as_flattened_mut().iter_mut().zip(of.as_flattened()).for_each(|(sum, n)| *sum += n);
         }
         Some((Taken::Brought, (counts, zeros)))
@@ -332,7 +335,7 @@ impl Program {
         self.groups.iter().any(|made| matches!(made, Made::Fused(Fused { streamed: Some(_), .. })))
     }
 
-    /// The same for these caches: data that does not fit is read row by row, and a result of words is stored non-temporally if the last
+    /// The same for these caches: data that does not fit is read row by row, and a result is stored non-temporally if the last
     /// stage stores it element by element, so that its lines are not read first and evict nothing.
     #[must_use]
     pub fn streaming(mut self, caches: &Caches) -> Program {
@@ -573,14 +576,15 @@ impl Fused {
         })
     }
 
-    /// The operand of words that only the last stage stores, element by element.
+    /// The operand that only the last stage stores, element by element, in vectors that may be stored non-temporally.
     fn result(&self) -> Option<usize> {
         let Spec { stages, operands, rows, .. } = &self.call.spec;
         let long = matches!(rows, Rows::Any | Rows::Joined(_)) && !self.flat && self.brought.is_empty();
         let last = stages.last().filter(|_| long)?;
         let stored = |step: &Step| if let Step::Store { operand, .. } = step { Some(*operand) } else { None };
         let mut stores = stages.iter().flat_map(|s| &s.steps).filter_map(stored).filter(|i| operands[*i].1 == Way::Moves);
-        let result = stores.next().filter(|i| operands[*i].0 == Elem::F32 && last.writes(*i) && !stages.iter().any(|s| s.loads(*i)))?;
+        let wide = |elem: Elem| self.call.isa.width().lanes() * elem.bytes() >= LEAST_STREAMED;
+        let result = stores.next().filter(|i| wide(operands[*i].0) && last.writes(*i) && !stages.iter().any(|s| s.loads(*i)))?;
         if stores.next().is_none() { Some(result) } else { None }
     }
 
@@ -590,7 +594,7 @@ impl Fused {
         let origin = |i: usize| if let Origin::Operand(operand) = self.call.from[i] { Some(operand) } else { None };
         let Some(result) = origin(slot) else { return &code.entry };
         let address = |operand: usize| memory[operand].buf.as_ptr().addr();
-        let (chunk, size) = (&chunks.chunk, size_of::<f32>());
+        let (chunk, size) = (&chunks.chunk, self.call.spec.operands[slot].0.bytes());
         let at = address(result).wrapping_add(chunk.at[result] as usize * size);
         let steps = [(chunk.rows, chunk.outer[result] as usize), (chunks.count, chunks.strides[result] as usize)];
         let distances = steps.map(|(count, step)| if count > 1 { step.wrapping_mul(size) } else { 0 });
@@ -664,9 +668,10 @@ impl Fused {
                 of.buf.fill(0);
             }
             let first = task as i64 * block;
-            grid.kept.runs(first..(first + block).min(kept), i64::MAX as usize, |kept| {
-                let chunk = Chunk { at: kept.at, run, rows: kept.len, inner: &[0; OPERANDS], outer: kept.strides };
-                let chunks = Chunks { chunk, count: 1, strides: &[0; OPERANDS] };
+            // Two loops over rows are the planes and rows of a call.
+            grid.kept.chunks(first..(first + block).min(kept), i64::MAX, |kept| {
+                let chunk = Chunk { at: kept.at, run, rows: kept.run, inner: &[0; OPERANDS], outer: kept.inner };
+                let chunks = Chunks { chunk, count: kept.rows, strides: kept.outer };
                 self.call.run(self.entry(code, &memory, &chunks), &memory, None, &chunks);
             });
         });

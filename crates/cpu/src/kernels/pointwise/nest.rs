@@ -356,16 +356,16 @@ impl Nest {
         counts
     }
 
-    /// Positions of the squares in which chunks whose second operand is contiguous across runs are transposed; those of squares that are partly filled
+    /// Positions of the squares in which chunks where operand `t` is contiguous across runs are transposed; those of squares that are partly filled
     /// count by the time that they take.
-    pub fn in_squares(&self, limit: i64) -> f64 {
+    pub fn in_squares(&self, t: usize, limit: i64) -> f64 {
         let squares = |part: &Part| {
             let [run, rows] = part.chunk(limit);
             let whole = (run / SQUARE * (rows / SQUARE)) as f64;
             let all = ((run + SQUARE - 1) / SQUARE * ((rows + SQUARE - 1) / SQUARE)) as f64;
             (whole + PARTLY * (all - whole)) * (SQUARE * SQUARE * part.volume) as f64 / (run * rows) as f64
         };
-        self.first.iter().chain(&self.more).filter(|part| part.class(1) == 1).map(squares).sum()
+        self.first.iter().chain(&self.more).filter(|part| part.class(t) == 1).map(squares).sum()
     }
 
     /// Number of positions.
@@ -676,6 +676,9 @@ impl Part {
         let outer = self.loops[other];
         let run = if outer.size <= sides[1] { area / outer.size } else { sides[0] }.min(inner.size);
         let tile = [run, outer.size.min(area / run)];
+        if run * tile[1] < LEAST {
+            return nest.push(self);
+        }
         let mut rest = self;
         rest.loops.copy_within(other + 1..self.len, other);
         rest.len = self.len - 2;

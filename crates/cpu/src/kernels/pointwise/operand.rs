@@ -1,9 +1,9 @@
 //! Operands of chunks: elements of any type in memory, as `f32` in registers.
 
 use super::nest::{CHUNK, Chunk};
-use crate::kernels::convert::{self, Elements, Grid, MIN_ROW};
+use crate::kernels::convert::{self, Elements, MIN_ROW};
 use crate::kernels::multiversion::Simd;
-use oxidnn_runtime::Buf;
+use oxidnn_runtime::{Buf, Grid};
 use oxidnn_spec::DataType;
 
 /// Bytes of a chunk of the widest type.
@@ -75,7 +75,8 @@ impl Memory<'_> {
             }
             _ => match self.kind {
                 Kind::Number(DataType::F32) if inner != 1 || chunk.run < MIN_ROW => {
-                    convert::each([chunk.rows, chunk.run], [outer, inner], |i, place| out[i] = self.buf.get(at + place));
+                    self.buf
+                        .gather::<f32>(Grid { at, counts: [chunk.rows, chunk.run], steps: [outer, inner] }, bytemuck::cast_slice_mut(out));
                 }
                 Kind::Number(dtype) if dtype != DataType::F32 && dtype.bits() >= 8 => {
                     // Elements are collected first, then converted.
@@ -112,7 +113,7 @@ impl Memory<'_> {
         }
         match self.kind {
             Kind::Number(DataType::F32) if inner != 1 || chunk.run < MIN_ROW => {
-                convert::each([chunk.rows, chunk.run], [outer, inner], |i, place| self.buf.set(at + place, values[i]));
+                self.buf.scatter::<f32>(Grid { at, counts: [chunk.rows, chunk.run], steps: [outer, inner] }, bytemuck::cast_slice(values));
             }
             Kind::Number(dtype) if dtype != DataType::F32 && dtype.bits() >= 8 => {
                 let (mut bytes, size) = ([0u8; CHUNK_BYTES], dtype.bits() / 8);

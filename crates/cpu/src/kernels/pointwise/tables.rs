@@ -13,7 +13,7 @@ use crate::kernels::scratch::Scratch;
 use crate::row::{Generated, Kernel};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
-use oxidnn_runtime::{Buf, Ctx, Element, Skip};
+use oxidnn_runtime::{Buf, Ctx, Element, Pairs, Skip};
 use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, Tensor};
 
 /// Most positions of all dimensions of a source.
@@ -55,26 +55,18 @@ type Terms = [usize; 4];
 #[derive(Debug)]
 struct Row {
     /// Element offsets in destination and source.
-    places: Vec<[u32; 2]>,
+    places: Pairs,
     /// Offsets in the factors and divisors; empty without these.
     factors: Vec<[u32; 2]>,
-    /// The farthest offsets.
-    most: [usize; 2],
 }
 
 impl Row {
     fn new(terms: &[Terms], factors: bool) -> Result<Row, Skip> {
-        let most = std::array::from_fn(|t| terms.iter().map(|terms| terms[t]).max().unwrap_or(0));
         if terms.iter().flatten().any(|term| u32::try_from(*term).is_err()) {
             return Err(Skip::Shape("elements of a row that are far apart"));
         }
         let pairs = |first: usize| terms.iter().map(move |terms| [terms[first] as u32, terms[first + 1] as u32]).collect();
-        Ok(Row { places: pairs(0), factors: if factors { pairs(2) } else { Vec::new() }, most })
-    }
-
-    /// The parts of destination and source, with elements of so many bytes, that a row at some offset reaches.
-    fn parts<'b>(&self, [to, from]: [Buf<'b>; 2], at: Terms, [written, read]: [usize; 2]) -> [Buf<'b>; 2] {
-        [to.part(at[0] * written, (self.most[0] + 1) * written), from.part(at[1] * read, (self.most[1] + 1) * read)]
+        Ok(Row { places: Pairs::new(pairs(0)), factors: if factors { pairs(2) } else { Vec::new() } })
     }
 }
 
@@ -145,7 +137,7 @@ impl Tables {
     pub fn counts(&self) -> Option<([f64; 4], Zeros)> {
         let m = self.moves.first()?;
         let rows = m.outer.iter().map(|table| table.len() as f64).product::<f64>();
-        let each = m.row.places.len();
+        let each = m.row.places.pairs().len();
         let (factors, changed) = (m.factors.iter().flatten().count(), self.tensor.dtype != m.dtype);
         let converted = if factors > 0 || changed { each * (1 + factors) } else { 0 };
         let (single, runs) = if m.runs.is_empty() || converted > 0 { (each, 0) } else { (0, m.runs.len()) };
@@ -266,9 +258,9 @@ impl Tables {
             if !m.row.factors.is_empty() || !isa.avx512 && types.iter().any(|e| e.bytes() < 4) {
                 return Err(Skip::Attr("factors, or parts of vectors of narrow numbers".into()));
             }
-            let places = Places::new(&m.row.places, types.map(Elem::bytes), lanes);
+            let places = Places::new(m.row.places.pairs(), types.map(Elem::bytes), lanes);
             let cost: usize = places.vectors().iter().zip(VECTOR_COST).map(|(n, cost)| n * cost).sum();
-            if m.row.places.len() * ELEMENT_COST[usize::from(dtype != m.dtype)] < cost {
+            if m.row.places.pairs().len() * ELEMENT_COST[usize::from(dtype != m.dtype)] < cost {
                 return Err(Skip::Layout("of src or dst: places of which vectors have few".into()));
             }
             let [written, read] = types.map(Elem::bytes);
@@ -277,7 +269,7 @@ impl Tables {
             if let Some((rows, first, step)) = follow {
                 m.outer.pop();
                 m.starts = std::array::from_fn(|t| m.starts[t] + first[t]);
-                let together = (L1_ROW_BYTES / (m.row.places.len() * (written + read)).max(1)).clamp(1, rows);
+                let together = (L1_ROW_BYTES / (m.row.places.pairs().len() * (written + read)).max(1)).clamp(1, rows);
                 vectors = Vectors { rows, together, next: [step[0] * written, step[1] * read], ..vectors };
             }
             Ok(vectors)
@@ -345,7 +337,7 @@ impl Move {
     /// Calls `f` `times` times for every row of elements, with the number of the call and the row's offsets.
     fn rows(&self, ctx: &Ctx<'_>, times: usize, weight: i64, f: impl Fn(usize, Terms) + Sync) {
         let rows = self.outer.iter().map(|table| table.len() as i64).product::<i64>() * times as i64;
-        split(ctx.executor(), rows, grain_rows(rows, self.row.places.len() as i64, weight), &|range| {
+        split(ctx.executor(), rows, grain_rows(rows, self.row.places.pairs().len() as i64, weight), &|range| {
             for i in range {
                 let (mut at, time, mut rest) = (self.starts, i as usize % times, i as usize / times);
                 for table in self.outer.iter().rev() {
@@ -359,11 +351,8 @@ impl Move {
     }
 
     /// Moves elements unchanged, or changed by `as_is`.
-    fn each<T: Element, U: Element>(&self, ctx: &Ctx<'_>, memory: [Buf<'_>; 2], as_is: impl Fn(U) -> T + Sync) {
-        self.rows(ctx, 1, self.weight(), |_, at| {
-            let [to, from] = self.row.parts(memory, at, [size_of::<T>(), size_of::<U>()]);
-            self.row.places.iter().for_each(|[t, f]| to.set(*t as usize, as_is(from.get(*f as usize))));
-        });
+    fn each<T: Element, U: Element>(&self, ctx: &Ctx<'_>, [to, from]: [Buf<'_>; 2], as_is: impl Fn(U) -> T + Sync) {
+        self.rows(ctx, 1, self.weight(), |_, at| to.copy_places(at[0], (&from, at[1]), &self.row.places, &as_is));
     }
 
     /// Moves elements unchanged, in runs if there are any.
@@ -377,22 +366,21 @@ impl Move {
     }
 
     /// Converts elements by way of f32.
-    fn numbers(&self, simd: Simd, ctx: &Ctx<'_>, dtype: DataType, memory: [Buf<'_>; 2]) -> Result<(), Error> {
+    fn numbers(&self, simd: Simd, ctx: &Ctx<'_>, dtype: DataType, [to, from]: [Buf<'_>; 2]) -> Result<(), Error> {
         let mut factors = [None; 2];
         for (buf, arg) in factors.iter_mut().zip(self.factors) {
             *buf = arg.map(|arg| ctx.buf(Arg::scale(arg))).transpose()?;
         }
         let sizes = [dtype, self.dtype].map(|t| t.bits() / 8);
         self.rows(ctx, 1, self.weight(), |_, at| {
-            let [to, from] = self.row.parts(memory, at, sizes);
             let (mut x, mut bytes) = ([0.0f32; CHUNK], [0u8; 4 * CHUNK]);
-            for (i, piece) in self.row.places.chunks(CHUNK).enumerate() {
+            for (i, piece) in self.row.places.pairs().chunks(CHUNK).enumerate() {
                 let x = &mut x[..piece.len()];
                 let read = &mut bytes[..piece.len() * sizes[1]];
                 match sizes[1] {
-                    1 => gather::<1>(from, piece, read),
-                    2 => gather::<2>(from, piece, read),
-                    _ => gather::<4>(from, piece, read),
+                    1 => gather::<1>((from, at[1]), piece, read),
+                    2 => gather::<2>((from, at[1]), piece, read),
+                    _ => gather::<4>((from, at[1]), piece, read),
                 }
                 convert::to_f32(simd, self.dtype, read, x);
                 let terms = self.row.factors.iter().skip(i * CHUNK);
@@ -405,9 +393,9 @@ impl Move {
                 let written = &mut bytes[..piece.len() * sizes[0]];
                 convert::from_f32(simd, dtype, x, written);
                 match sizes[0] {
-                    1 => scatter::<1>(to, piece, written),
-                    2 => scatter::<2>(to, piece, written),
-                    _ => scatter::<4>(to, piece, written),
+                    1 => scatter::<1>((to, at[0]), piece, written),
+                    2 => scatter::<2>((to, at[0]), piece, written),
+                    _ => scatter::<4>((to, at[0]), piece, written),
                 }
             }
         });
@@ -432,22 +420,22 @@ impl Move {
 }
 
 /// Collects elements of `N` bytes.
-fn gather<const N: usize>(from: Buf, row: &[[u32; 2]], bytes: &mut [u8]) {
+fn gather<const N: usize>((from, at): (Buf, usize), row: &[[u32; 2]], bytes: &mut [u8]) {
     for (to, place) in bytes.as_chunks_mut::<N>().0.iter_mut().zip(row) {
-        from.read(place[1] as usize * N, to);
+        from.read((at + place[1] as usize) * N, to);
     }
 }
 
 /// Spreads elements of `N` bytes.
-fn scatter<const N: usize>(to: Buf, row: &[[u32; 2]], bytes: &[u8]) {
+fn scatter<const N: usize>((to, at): (Buf, usize), row: &[[u32; 2]], bytes: &[u8]) {
     for (from, place) in bytes.as_chunks::<N>().0.iter().zip(row) {
-        to.write(place[0] as usize * N, from);
+        to.write((at + place[0] as usize) * N, from);
     }
 }
 
 impl Kernel for Tables {
     fn table_bytes(&self) -> usize {
-        let of_row = |row: &Row| size_of_val(&row.places[..]) + size_of_val(&row.factors[..]);
+        let of_row = |row: &Row| size_of_val(row.places.pairs()) + size_of_val(&row.factors[..]);
         let of_outer = |m: &Move| m.outer.iter().map(|table| size_of_val(&table[..])).sum::<usize>();
         self.moves.iter().map(|m| of_outer(m) + of_row(&m.row) + size_of_val(&m.runs[..])).sum()
     }

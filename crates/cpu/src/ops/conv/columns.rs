@@ -3,7 +3,8 @@
 //! `result[c, p] = sum over k of weights[c, k] * source[k, p]`. Pixels are the columns of the product: a line of its right operand is a
 //! stretch of a source channel, a row of its result a stretch of a result channel. Its rows are result channels; their weights are read
 //! along a column of the panels that channels-last convolution uses. A task has some panels of pixels, which stay in L2 while all channels
-//! are computed from them, and prefetches those of the next task. Sums start with the bias.
+//! are computed from them, and prefetches those of the next task. Panels that many tiles of channels read are packed first: where they lie,
+//! each line is in a page of its own, or vectors cross cache lines. Sums start with the bias.
 
 use super::tiles;
 use super::window::{self, Setup};
@@ -13,8 +14,9 @@ use crate::hardware::Core;
 use crate::kernels::access::View;
 use crate::kernels::chain::Chain;
 use crate::kernels::multiversion::Simd;
-use crate::kernels::scratch::{Lens, Scratch, for_workers};
+use crate::kernels::scratch::{Lens, Scratch, for_workers, lend};
 use crate::kernels::tile::layout::panel_columns;
+use crate::kernels::tile::pack::{self, Form, Plain};
 use crate::kernels::tile::runs;
 use crate::kernels::tile::tail::{About, Tail};
 use crate::kernels::tile::{
@@ -39,6 +41,11 @@ const L1_ALIAS_BYTES: i64 = 4096;
 const MAX_ALIASED_CHANNELS: i64 = 8;
 /// Most bytes of the starting values of sums.
 const MAX_START_BYTES: usize = 16 << 10;
+/// Lines of a panel that all tiles of channels read, from which on packing it takes less time than it saves, unless they are whole lines of
+/// memory in the same few pages. Measured on Zen 3 and Sapphire Rapids.
+const MIN_LINES_FOR_PACKING: usize = 4096;
+/// Panels in half of L1 from which on each channel is written in long runs.
+const MIN_NEAR_PANELS: usize = 8;
 /// Words of the tiles that are listed for a call.
 const LIST_WORDS: usize = 128;
 
@@ -73,6 +80,9 @@ struct Columns {
     panel: usize,
     each: usize,
     together: usize,
+    /// Whether a tile of channels is multiplied by all panels of a call before the next; and whether panels of pixels are packed.
+    runs: bool,
+    packs: bool,
     workers: usize,
     far: bool,
     tail: Tail,
@@ -174,7 +184,10 @@ impl Columns {
         let (images, pixels) = (dims[0] as usize, dims[2..].iter().product::<i64>() as usize);
         let (panel, tail) = (panel_columns(isa, pixels), tail(s, attr)?);
         let panels = pixels.div_ceil(panel);
-        let mut each = (budget.plain / (depth * panel * 4)).clamp(1, panels);
+        // Of little depth, tiles of channels are multiplied by all panels, since writing takes longest.
+        let near = budget.l1_panel / 2 / (depth * panel * 4);
+        let runs = near >= MIN_NEAR_PANELS;
+        let mut each = if runs { near } else { budget.plain / (depth * panel * 4) }.clamp(1, panels);
         if workers > 1 {
             each = each.min(panels * images * groups / (workers * TASKS_PER_WORKER)).max(1);
         }
@@ -182,7 +195,12 @@ impl Columns {
         let width = panel_columns(isa, s.weights.dims()[column] as usize);
         let together = if s.biased { (MAX_START_BYTES / (width * panel * 4)).clamp(1, each) } else { each };
         let sums = if s.biased { width.saturating_mul(panel * together) } else { 0 };
-        let scratch = tail.scratch(pixels).zip(for_workers(workers, sums)).map(|(shared, workers)| Lens { shared, workers });
+        let tall = tallest(isa, Product::F32, panel.div_ceil(isa.width().lanes()));
+        let spread = from.channel as i64 > L1_ALIAS_BYTES || !from.channel.is_multiple_of(target.caches.line);
+        let packs = spread && channels.div_ceil(tall).saturating_mul(depth) >= MIN_LINES_FOR_PACKING;
+        let packed = if packs { (each * panel).saturating_mul(depth) } else { 0 };
+        let workers_len = for_workers(workers, sums.saturating_add(packed));
+        let scratch = tail.scratch(pixels).zip(workers_len).map(|(shared, workers)| Lens { shared, workers });
         Ok(Columns {
             attr: attr.clone(),
             isa,
@@ -200,6 +218,8 @@ impl Columns {
             panel,
             each,
             together,
+            runs,
+            packs,
             workers,
             far: images * groups * depth * pixels * 4 > budget.far,
             tail,
@@ -251,7 +271,7 @@ impl Generated for Columns {
 
     fn decision(&self, problem: &Problem) -> Decision {
         let (lanes, panel, depth, tall) = (self.isa.width().lanes(), self.panel * 4, self.depth, self.tall(self.panel));
-        How::new("product of weights and pixels, both where they lie", Core::host().rate(lanes, 1), self.workers)
+        How::new("product of weights and pixels", Core::host().rate(lanes, 1), self.workers)
             .registers(format!("sums of {tall} channels by {} pixels", self.panel), tall * panel)
             .block(format!("{tall} channels of weights of depth {depth}"), tall * depth * 4)
             .block(format!("a panel of {} pixels of depth {depth}, which all channels meet", self.panel), panel * depth)
@@ -283,7 +303,9 @@ impl Generated for Columns {
         let bound = Bound {
             plan: self,
             tiles,
+            simd,
             source: ctx.buf(self.args[0])?,
+            input: ctx.input(self.args[0]).filter(|_| self.packs),
             weights: ctx.buf(Arg::WEIGHTS)?,
             result: ctx.buf(self.args[1])?,
             bias: View::optional(simd, ctx, Arg::BIAS)?,
@@ -302,17 +324,46 @@ impl Generated for Columns {
 struct Bound<'a> {
     plan: &'a Columns,
     tiles: &'a [[Option<Tile>; 2]],
+    simd: Simd,
     source: Buf<'a>,
+    /// The source, if it is packed: nobody writes to it.
+    input: Option<&'a [u8]>,
     weights: Buf<'a>,
     result: Buf<'a>,
     bias: Option<View<'a>>,
     tail: TailArgs<'a>,
 }
 
+/// Panels of pixels of a group of an image.
+struct Pixels<'a> {
+    unit: usize,
+    memory: Buf<'a>,
+    /// The first panel, its byte offset, and bytes to the next panel and from channel to channel.
+    first: usize,
+    at: usize,
+    step: usize,
+    channel: usize,
+}
+
 impl Bound<'_> {
+    /// The panels of a task, packed to `to` if they are to be.
+    fn pixels<'p>(&'p self, unit: usize, panels: &Range<usize>, to: &'p mut [f32]) -> Pixels<'p> {
+        let (p, at) = (self.plan, self.from(unit));
+        let Some(bytes) = self.input else {
+            let step = p.panel * 4;
+            return Pixels { unit, memory: self.source, first: panels.start, at: at + panels.start * step, step, channel: p.from.channel };
+        };
+        let form = Form { size: 4, together: 1, width: p.panel };
+        let columns = panels.start * p.panel..p.pixels.min(panels.end * p.panel);
+        pack::panels(self.simd, &Plain { bytes: &bytes[at..], depth: p.from.channel, column: 4 }, 0..p.depth, columns, form, to);
+        Pixels { unit, memory: lend(to), first: panels.start, at: 0, step: form.panel(p.depth), channel: form.line() }
+    }
+
     /// Some panels of pixels of a group of an image.
-    fn task(&self, unit: usize, panels: Range<usize>, sums: &mut [f32]) {
+    fn task(&self, unit: usize, panels: Range<usize>, scratch: &mut [f32]) {
         let p = self.plan;
+        let (packed, sums) = scratch.split_at_mut(if p.packs { p.each * p.depth * p.panel } else { 0 });
+        let pixels = self.pixels(unit, &panels, packed);
         let whole = panels.start..panels.end - usize::from(p.size(panels.end - 1).1);
         // Sums that start with a bias exist for a block of channels at a time.
         let channels = if p.biased { p.width } else { p.channels };
@@ -330,7 +381,7 @@ impl Bound<'_> {
             for first in whole.clone().step_by(p.together).chain(narrow) {
                 let some = if first < whole.end { first..whole.end.min(first + p.together) } else { first..first + 1 };
                 let bytes = some.len() * prefetch.panel;
-                self.tiles(unit, some, channels.clone(), sums, prefetch);
+                self.tiles(&pixels, some, channels.clone(), sums, prefetch);
                 prefetch.at = prefetch.at.wrapping_add(bytes);
             }
         }
@@ -353,9 +404,9 @@ impl Bound<'_> {
     }
 
     /// All tiles of some whole blocks of channels and some panels of pixels: those of equal height in one call.
-    fn tiles(&self, unit: usize, panels: Range<usize>, channels: Range<usize>, sums: &mut [f32], mut pending: Prefetch) {
+    fn tiles(&self, from: &Pixels<'_>, panels: Range<usize>, channels: Range<usize>, sums: &mut [f32], mut pending: Prefetch) {
         let p = self.plan;
-        let (image, group, panel) = (unit / p.groups, unit % p.groups, panels.start);
+        let (image, group, panel) = (from.unit / p.groups, from.unit % p.groups, panels.start);
         let (pixels, narrow) = p.size(panel);
         let mut run_tiles = |tile: &Tile, list: &List<'_>, prefetch: Prefetch| {
             tile.run(Call {
@@ -364,8 +415,8 @@ impl Bound<'_> {
                 a: self.weights,
                 a_from: 0,
                 zeros: Buf::empty(),
-                b: self.source,
-                panels: Panels { at: self.from(unit) + panel * p.panel * 4, step: p.panel * 4, count: panels.len(), outer: true },
+                b: from.memory,
+                panels: Panels { at: from.at + (panel - from.first) * from.step, step: from.step, count: panels.len(), outer: !p.runs },
                 c: self.result,
                 column: panel * p.panel,
                 tail_column: panel * p.panel,
@@ -373,7 +424,7 @@ impl Bound<'_> {
                 sums: if p.biased { &mut *sums } else { &mut [] },
                 sums_row: p.panel * p.together,
                 a_step: p.width * 4,
-                b_row: p.from.channel,
+                b_row: from.channel,
                 last: (p.pixels - 1) % p.isa.width().lanes() + 1,
                 prefetch,
             });

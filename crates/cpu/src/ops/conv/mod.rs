@@ -110,7 +110,7 @@ fn bwd_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
     dense(problem)?;
     let weights = problem.op.tensor(Arg::DIFF_WEIGHTS).zip(problem.op.tensor(Arg::SRC));
     let grouped = weights.is_some_and(|(weights, src)| weights.dims().len() > src.dims().len() && weights.dims()[0] > 1);
-    if grouped && sampled::met(problem).is_some() {
+    if grouped && sampled::met(problem, false).is_some() {
         return Err(Skip::Shape("groups whose windows of one pixel skip pixels: those that are met are copied for all groups at once"));
     }
     weights::tiled::plan(problem, target)
@@ -132,7 +132,7 @@ fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
 
 /// Plans over copies of operands by the first of `rows` that takes them. Of the source only the pixels that windows read are copied.
 fn with_copies(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
-    let Some(met) = sampled::met(problem) else { return of_all(problem, target, rows) };
+    let Some(met) = sampled::met(problem, true) else { return of_all(problem, target, rows) };
     let inner = of_all(&met, target, rows)?;
     let mut resolved = problem.clone();
     support::adopt(&mut resolved, inner.problem(), &[Arg::SRC]);

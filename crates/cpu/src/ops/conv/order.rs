@@ -229,7 +229,7 @@ impl Order {
             if cut.exact && last.taps != new.taps {
                 break;
             }
-            let looked_up = |s: &Segment| if cut.all_taps && !s.exact { s.rows * s.all_taps() / LOOKUPS_PER_ROW } else { 0 };
+            let looked_up = |s: &Segment| if s.exact { 0 } else { s.rows * s.all_taps() / LOOKUPS_PER_ROW };
             let patches = &self.patches;
             let in_lines = |s: &Segment| s.exact && s.patches.len() == 1 && patches[s.patches.start].count[2] >= amx::SHORT;
             let copied = |s: &Segment| if in_lines(s) { 0 } else { s.rows * s.all_taps() / GATHERS_PER_ROW };

@@ -37,8 +37,9 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     staged::with_copy(problem, inner, Copied { what, arg: Arg::SRC, apart: true, reorders, seconds: None }, target)
 }
 
-/// The problem over the pixels that are read, as a strided view of the source, if 1x1 windows skip some.
-pub(super) fn met(problem: &Problem) -> Option<Problem> {
+/// The problem over the pixels that are read, as a strided view of the source, if 1x1 windows skip some. Where pixels are closest and whole
+/// lines are wanted, those of a line are not skipped: they are read in vectors.
+pub(super) fn met(problem: &Problem, whole_lines: bool) -> Option<Problem> {
     let mut met = problem.clone();
     let Op::Conv(op) = &mut met.op else { return None };
     let (s, n) = (op.sizes(), op.src.dims().len());
@@ -49,21 +50,22 @@ pub(super) fn met(problem: &Problem) -> Option<Problem> {
     if op.prop == Prop::BackwardData || op.depthwise_dst.is_some() || !(skips && inside && known && apart) {
         return None;
     }
-    let dims = Dims::from_fn(n, |d| if d < 2 { op.src.dims()[d] } else { s.o[d + 3 - n] });
+    let whole = whole_lines && op.src.blocking().is_some_and(|b| b.strides[n - 1] == 1);
+    let kept = n - usize::from(whole);
+    let dims = Dims::from_fn(n, |d| if d < 2 || d >= kept { op.src.dims()[d] } else { s.o[d + 3 - n] });
     op.src.layout = op.src.layout.submemory(&dims, &[0; MAX_NDIMS][..n]).ok()?;
     let b = op.src.layout.blocking_mut()?;
-    for d in 2..n {
+    for d in 2..kept {
         b.strides[d] = b.strides[d].checked_mul(s.s[d + 3 - n])?;
+        (op.window.strides[d - 2], op.window.padding_r[d - 2]) = (1, 0);
     }
-    op.window.strides = Dims::from_fn(n - 2, |_| 1);
-    op.window.padding_r = Dims::from_fn(n - 2, |_| 0);
     Some(met)
 }
 
 /// The problem over a dense copy of the pixels that are read, and their strided view.
 fn dense(problem: &Problem) -> Result<(Problem, Tensor), Skip> {
     let none = Skip::Shape("other than windows of one pixel that skip pixels");
-    let (Op::Conv(all), Some(mut dense)) = (&problem.op, met(problem)) else { return Err(none) };
+    let (Op::Conv(all), Some(mut dense)) = (&problem.op, met(problem, false)) else { return Err(none) };
     let Op::Conv(op) = &mut dense.op else { return Err(none) };
     if !matches!(op.prop, Prop::ForwardTraining | Prop::ForwardInference) {
         return Err(none);

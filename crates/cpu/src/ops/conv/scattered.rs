@@ -25,7 +25,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Fewest source channels of a group.
-const MIN_DEPTH: i64 = 8;
+const MIN_DEPTH: i64 = 4;
 /// Most bytes of an image's products.
 const MAX_IMAGE_BYTES: usize = 16 << 20;
 /// Results whose sums are on the stack at a time, results of a line that are collected there, and lines of a task.
@@ -82,12 +82,18 @@ fn bare(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let given = s.source.1.blocking().is_some_and(|b| b.is_plain()) && !are_planes(s.source.1);
     let copies = |isa: Isa| {
         let numbers = sizes(&s)[1] as f64 * taken(s.source.1, isa)[0] as f64;
-        saved(&s, isa, false) * taps(&s) as f64 > VECTORS_PER_TRANSPOSED * numbers
+        saved(&s, isa, s.source.1.dtype == DataType::Bf16 && isa.bf16) * taps(&s) as f64 > VECTORS_PER_TRANSPOSED * numbers
     };
-    if given && s.direction == Direction::Gather && s.source.1.dtype == DataType::F32 && target.jit.is_some_and(copies) {
-        return staged::plan(problem, target, &[in_place], &[&[]]);
+    // Those tiles have the channels of all phases as columns.
+    let joined = s.sizes.s != [1; 3] && s.sizes.g == 1 && !s.biased;
+    match [s.source.1, s.weights].map(|t| t.dtype) {
+        _ if !given || joined || !target.jit.is_some_and(copies) => in_place(problem, target),
+        [DataType::F32, _] => staged::plan(problem, target, &[of_planes], &[&[]]),
+        [DataType::Bf16, DataType::Bf16] | [DataType::F16, DataType::F16] => {
+            staged::plan(problem, target, &[|problem, target| of_planes(&with_abx(problem, &[Arg::WEIGHTS])?, target)], &[FLOATS])
+        }
+        _ => in_place(problem, target),
     }
-    in_place(problem, target)
 }
 
 /// Vectors of multiply-adds of channels-last tiles, which compute whole vectors, mostly idle, in fewer steps of pairs if these are native, beyond those of
@@ -172,13 +178,23 @@ fn in_place(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
     RowPlan::of(problem, target, scattered.parts().and_then(|parts| booked(&parts)), scattered)
 }
 
-/// Plans `problem` with weights that are plain, not padded to panels, if their layout is open.
-fn of_plain_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+/// The problem with open layouts of these operands plain.
+fn with_abx(problem: &Problem, args: &[Arg]) -> Result<Problem, Skip> {
     let mut problem = problem.clone();
-    for o in problem.op.operands_mut().into_iter().filter(|o| o.arg == Arg::WEIGHTS) {
+    for o in problem.op.operands_mut().into_iter().filter(|o| args.contains(&o.arg)) {
         support::resolve(o.tensor, "abx")?;
     }
-    plan(&problem, target)
+    Ok(problem)
+}
+
+/// Plans `problem` with weights that are not padded to panels, if their layout is open.
+fn of_plain_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    plan(&with_abx(problem, &[Arg::WEIGHTS])?, target)
+}
+
+/// Plans `problem` over planes wherever layouts are open, however many channels there are.
+fn of_planes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    in_place(&with_abx(problem, &[Arg::SRC, Arg::DST, Arg::DIFF_SRC, Arg::DIFF_DST])?, target)
 }
 
 /// Whether the pixels of a channel follow each other, the channels of an image, and the images.

@@ -232,6 +232,11 @@ pub(crate) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     }
     let [lines, depth] = met(&s);
     let strided = s.direction == Direction::Scatter && s.sizes.s != [1; 3];
+    let rows = sizes_of(s.result.1).iter().fold(s.sizes.mb, |n, size| n.saturating_mul(*size));
+    let channels = if s.result_channel == 0 { s.sizes.oc } else { s.sizes.ic };
+    if window::is_pointwise(&s.sizes) && !amx::is_faster(product, [s.sizes.g, rows, channels, depth]) {
+        return Err(Skip::Shape("too little work for tiles of AMX"));
+    }
     if amx::is_shallow(product, lines, depth) || strided && product.is_whole() && depth <= MAX_STRIDED_DEPTH {
         return Err(Skip::Shape("too little depth for tiles of AMX"));
     }
@@ -575,7 +580,7 @@ impl Tiles {
             kernel: s.sizes.k.map(|k| k as usize),
             target,
         };
-        if common.tail.is_some() && units[0].joined == groups {
+        if common.tail.is_some() {
             collapse(&mut lines, [&mut common.from, &mut common.to], &mut common.images);
         }
         let source_place = common.from;
@@ -672,15 +677,10 @@ impl Common<'_> {
     }
 
     /// Bytes of source and result pixels with all groups, for each row of a product of one group.
-    fn joint_row_bytes(&self, lines: &[Line; 3]) -> usize {
-        let pixels = |line: &Line| line.phases.iter().map(|p| p.count).sum::<usize>();
-        let rows = lines.iter().map(pixels).product::<usize>().max(1);
+    fn joint_row_bytes(&self) -> usize {
         let s = self.setup;
-        if s.sizes.g > 1 {
-            (s.source.1.bytes() / s.sizes.mb.max(1) as usize + s.result.1.bytes() / s.sizes.mb.max(1) as usize) / rows
-        } else {
-            0
-        }
+        let rows = sizes_of(s.result.1).iter().fold(s.sizes.mb, |n, size| n.saturating_mul(*size)).max(1);
+        if s.sizes.g > 1 { (s.source.1.bytes() + s.result.1.bytes()) / rows as usize } else { 0 }
     }
 
     /// The passes of all products. `packing` is the layout of weights that are packed at execution, `shift` how integer sums are
@@ -893,7 +893,7 @@ impl Pass {
             product: c.product,
             right: Right::Panels,
             a_step: Stride::Fixed(4),
-            joint_row_bytes: c.joint_row_bytes(&lines),
+            joint_row_bytes: c.joint_row_bytes(),
             begins: false,
             padded: c.padded.is_some(),
             tail: c.tail.clone(),

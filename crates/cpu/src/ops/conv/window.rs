@@ -188,13 +188,15 @@ pub(super) fn check_weights(weights: &Tensor, tag: &str) -> Result<(), Skip> {
 }
 
 /// Resolves open data layouts to contiguous pixels (NCHW): if the other tensor has them, or if the result has so few channels, in all or in
-/// each group, that channels last would leave most of a vector idle.
+/// each group, that channels last would leave most of a vector idle, or groups have one source channel: then writing takes longest, which
+/// channels last do in short runs.
 pub(super) fn resolve_planes(problem: &mut Problem, isa: Isa) -> Result<(), Skip> {
     let s = Setup::of(&problem.op)?;
-    let channels = if s.result_channel == 0 { s.sizes.oc } else { s.sizes.ic };
+    let (channels, depth) = if s.result_channel == 0 { (s.sizes.oc, s.sizes.ic) } else { (s.sizes.ic, s.sizes.oc) };
+    let many = channels * if s.sizes.g > 1 { 2 } else { 4 } > isa.width().lanes() as i64 && (s.sizes.g == 1 || depth > 1);
     let data = [s.source.0, s.result.0];
     let open = [s.source.1, s.result.1].iter().all(|t| t.layout.is_any());
-    if open && channels * if s.sizes.g > 1 { 2 } else { 4 } > isa.width().lanes() as i64 {
+    if open && many {
         return Err(Skip::Layout("of source and result: any, which is channels last where there are enough".into()));
     }
     for o in problem.op.operands_mut().into_iter().filter(|o| data.contains(&o.arg)) {

@@ -47,6 +47,9 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     for t in [&op.src, &op.dst] {
         support::operand_type(t.dtype)?;
     }
+    if op.weights.dtype != DataType::F32 {
+        return Err(Skip::DataType(format!("{} of the weights", op.weights.dtype)));
+    }
     epilogue::check(&problem.attr, &op.weights)?;
     let n = op.weights.dims().len();
     if n > 2 {

@@ -80,6 +80,14 @@ impl Planes {
         self.start + self.images.at(image)
     }
 
+    /// The distance of neighbours in memory, if all elements of a plane have the same.
+    fn distance(self, sizes: [usize; 3]) -> Option<usize> {
+        let used = || (0..3).rev().filter(|i| sizes[*i] > 1);
+        let last = used().next()?;
+        let inside = |i: usize| sizes[i + 1..].iter().product::<usize>();
+        used().all(|i| self.pixels[i] == self.pixels[last] * inside(i)).then_some(self.pixels[last])
+    }
+
     /// Elements of the planes of a block of channels, if they are dense.
     fn dense(self, sizes: [usize; 3]) -> Option<usize> {
         let alone = self.images.block == 1 && (self.channels.block == 1 || self.channels.within == 1);
@@ -101,6 +109,9 @@ impl Chosen {
             return Err(Skip::DataType(format!("{} to {}", op.dst.dtype, op.src.dtype)));
         }
         let ([images, channels], sizes) = ([dims[0], dims[1]].map(|n| n as usize), sizes_of(&op.src).map(|n| n as usize));
+        if sizes.iter().product::<usize>() <= 1 {
+            return Err(Skip::Shape("planes of one element"));
+        }
         let source = Planes::of(Arg::DIFF_SRC, &op.src)?;
         // Vectors of channels are left to strips.
         let vectors = source.channels.block == 1 && source.channels.blocks == 1;
@@ -121,26 +132,39 @@ impl Chosen {
 
     fn elements<T: Element>(&self, ctx: &Ctx<'_>, [source, gradient, places]: [Buf<'_>; 3]) {
         let (dense, block) = (self.source.dense(self.sizes), self.source.channels.block);
-        let [depth, height, width] = self.sizes;
+        let ([depth, height, width], distance) = (self.sizes, self.source.distance(self.sizes));
         let blocks = self.channels.div_ceil(block);
         if dense.is_none() {
             clear(ctx.executor(), source);
         }
+        // Planes that follow each other are cleared together.
+        let follow = |n: &usize| self.source.channels.blocks == *n && (self.images == 1 || self.source.images.blocks == n * blocks);
+        let joined = dense.filter(follow);
+        let size = size_of::<T>();
         let (all, cost) = ((self.images * blocks) as i64, dense.unwrap_or(block) as i64);
         split(ctx.executor(), all, grain_rows(all, cost, 1), &|range| {
+            if let Some(elements) = joined {
+                let [first, count] = [range.start, range.end - range.start].map(|n| n as usize * elements * size);
+                source.part(self.source.start * size + first, count).fill(0);
+            }
             for i in range {
                 let (image, first) = (i as usize / blocks, i as usize % blocks * block);
                 let [to, from, chosen] = [self.source, self.gradient, self.places].map(|planes| planes.image(image));
-                if let Some(elements) = dense {
+                if let Some(elements) = dense.filter(|_| joined.is_none()) {
                     let at = to + self.source.channels.at(first);
-                    source.part(at * size_of::<T>(), elements * size_of::<T>()).fill(0);
+                    source.part(at * size, elements * size).fill(0);
                 }
                 for channel in first..self.channels.min(first + block) {
                     let at = chosen + self.places.channels.at(channel);
                     let place = if self.bytes { places.get::<u8>(at).into() } else { places.get::<i32>(at) as usize };
                     if place < depth * height * width {
-                        let pixel = [place / width / height, place / width % height, place % width];
-                        let pixel: usize = pixel.iter().zip(self.source.pixels).map(|(at, stride)| at * stride).sum();
+                        let pixel = distance.map_or_else(
+                            || {
+                                let pixel = [place / width / height, place / width % height, place % width];
+                                pixel.iter().zip(self.source.pixels).map(|(at, stride)| at * stride).sum()
+                            },
+                            |distance| place * distance,
+                        );
                         let at = to + self.source.channels.at(channel) + pixel;
                         source.set::<T>(at, gradient.get(from + self.gradient.channels.at(channel)));
                     }

@@ -5,7 +5,8 @@ mod jit;
 mod planes;
 mod window;
 
-use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Program, Sides, Windows};
+use crate::kernels::pointwise::{Builder, FoldOp, Pipeline, Program, Sides, Windows};
+use crate::ops::reduction::folded;
 use crate::ops::{fallback, passes, staged};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
@@ -83,18 +84,7 @@ fn averages(op: &Pool, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
         b.result(Arg::DIFF_SRC)?;
         return b.finish();
     }
-    let mut b = Builder::new(problem, op.src.dims(), None)?;
-    b.group(0b11);
-    let (src, total) = (b.argument(Arg::SRC)?, b.table(0b11)?);
-    let total = b.bind(&total)?;
-    b.stage(Over::All);
-    b.load(0, src);
-    b.fold(0, FoldOp::Sum, total);
-    b.stage(Over::Kept);
-    b.load(0, total);
-    divide(&mut b);
-    b.result(Arg::DST)?;
-    b.finish()
+    folded(Builder::new(problem, op.src.dims(), None)?, [Arg::SRC, Arg::DST], (0b11, FoldOp::Sum), [&|_| {}, &divide])
 }
 
 fn windows(op: &Pool, problem: &Problem, target: &CpuTarget) -> Result<(Windows<Pooling>, usize), Skip> {

@@ -6,7 +6,8 @@ mod place;
 mod points;
 
 use crate::kernels::multiversion::{Body, Simd};
-use crate::kernels::pointwise::{Builder, Planes, Sides, Tables, Window, Windows};
+use crate::kernels::pointwise::{Builder, FoldOp, Pipeline, Planes, Program, Sides, Tables, Window, Windows};
+use crate::ops::reduction::folded;
 use crate::ops::{fallback, passes};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
@@ -18,6 +19,7 @@ use std::ops::Range;
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("channels:jit", channels::plan),
     Impl::new("tables:jit", looked_up),
+    Impl::new("stages:jit", |p, t| Program::plan_in_stages(p, t, sums)),
     Impl::new("lines:jit", lines::plan),
     Impl::new("passes:jit", passes::generated),
     Impl::new("points:portable", points::plan),
@@ -31,6 +33,17 @@ fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
         Op::Resampling(op) => windows(op, problem, target),
         _ => Err(Skip::Op("another operation than resampling")),
     })
+}
+
+/// Gradients of images of one element along some dimensions, and unchanged along the others: sums.
+fn sums(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    let Op::Resampling(op) = &problem.op else { return Err(Skip::Op("another operation than resampling")) };
+    let (inputs, outputs) = (op.src.dims(), op.dst.dims());
+    if op.prop.is_forward() || (0..inputs.len()).any(|d| inputs[d] != 1 && inputs[d] != outputs[d]) {
+        return Err(Skip::Shape("anything but gradients of single elements"));
+    }
+    let kept = (0..inputs.len()).filter(|d| inputs[*d] == outputs[*d]).map(|d| 1 << d).sum();
+    folded(Builder::new(problem, outputs, None)?, [Arg::DIFF_DST, Arg::DIFF_SRC], (kept, FoldOp::Sum), [&|_| {}, &|_| {}])
 }
 
 /// The input and the result.

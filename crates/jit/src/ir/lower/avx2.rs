@@ -18,6 +18,11 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
         VecInst::Store { to, src, mask } => store(m, to, src.0, mask),
         VecInst::LoadAs { dst, elem, from, mask } => load_as(m, dst.0, elem, from, mask),
         VecInst::StoreAs { elem, to, src, mask } => store_as(m, elem, to, src.0, mask),
+        VecInst::StoreStreamingAs { elem, to, src } => {
+            let narrow = narrowed(m, elem, src.0);
+            let store = if elem.bytes() == 2 { Op::StoreStreaming } else { Op::Store64 };
+            m.op(store, &[Arg::Mem(to.into()), Arg::As(narrow, Width::W128)]);
+        }
         VecInst::StoreFlushed { to, src, mask } => store_as(m, Elem::Bf16, to, src.0, mask),
         VecInst::StoreBothFlushed { to, first, second } => {
             store_as(m, Elem::Bf16, to, first.0, None);
@@ -245,8 +250,22 @@ fn load_as(m: &mut Machine, dst: Reg, elem: Elem, from: Addr, mask: Option<Pred>
 }
 
 fn store_as(m: &mut Machine, elem: Elem, to: Addr, src: Reg, mask: Option<Pred>) {
-    let narrow = match elem {
-        Elem::F32 | Elem::I32 => return store(m, to, src, mask),
+    if elem.bytes() == 4 {
+        return store(m, to, src, mask);
+    }
+    let narrow = narrowed(m, elem, src);
+    let whole = Arg::As(narrow, Width::W128);
+    match mask {
+        None if elem.bytes() == 2 => m.op(Op::Store, &[Arg::Mem(to.into()), whole]),
+        None => m.op(Op::Store64, &[Arg::Mem(to.into()), whole]),
+        Some(mask) => masked::store(m, elem, to, narrow, mask),
+    }
+}
+
+/// Eight 32-bit lanes as narrow elements at the begin of a register.
+fn narrowed(m: &mut Machine, elem: Elem, src: Reg) -> Reg {
+    match elem {
+        Elem::F32 | Elem::I32 => src,
         Elem::F16 => {
             let half = m.temp(Width::W128);
             m.op(Op::F16FromF32, &[Arg::Reg(half), Arg::Reg(src), Arg::Imm(0)]);
@@ -275,12 +294,6 @@ fn store_as(m: &mut Machine, elem: Elem, to: Addr, src: Reg, mask: Option<Pred>)
             m.op(pack, &[Arg::Reg(bytes), Arg::As(words, Width::W128), Arg::As(words, Width::W128)]);
             bytes
         }
-    };
-    let whole = Arg::As(narrow, Width::W128);
-    match mask {
-        None if elem.bytes() == 2 => m.op(Op::Store, &[Arg::Mem(to.into()), whole]),
-        None => m.op(Op::Store64, &[Arg::Mem(to.into()), whole]),
-        Some(mask) => masked::store(m, elem, to, narrow, mask),
     }
 }
 

@@ -22,6 +22,15 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
         VecInst::LoadAs { dst, elem, from, mask } => widen(m, dst.0, elem, Arg::Mem(from.into()), zeroed(mask)),
         VecInst::StoreAs { elem: Elem::Bf16, to, src, mask } if isa.bf16 => store_bf16(m, Arg::Mem(to.into()), src.0, mask),
         VecInst::StoreAs { elem, to, src, mask } => store_as(m, elem, Arg::Mem(to.into()), src.0, mask),
+        VecInst::StoreStreamingAs { elem, to, src } => {
+            let narrow = m.temp(if elem.bytes() == 2 { m.width(src.0).half() } else { m.width(src.0).half().half() });
+            match elem {
+                Elem::F16 => m.op(Op::F16FromF32, &[Arg::Reg(narrow), arg(src), Arg::Imm(0)]),
+                Elem::Bf16 if isa.bf16 => m.op(Op::Bf16FromF32, &[Arg::Reg(narrow), arg(src)]),
+                elem => store_as(m, elem, Arg::Reg(narrow), src.0, None),
+            }
+            m.op(Op::StoreStreaming, &[Arg::Mem(to.into()), Arg::Reg(narrow)]);
+        }
         VecInst::StoreFlushed { to, src, mask } if isa.bf16 => {
             let narrow = m.temp(m.width(src.0).half());
             m.op(Op::Bf16FromF32, &[Arg::Reg(narrow), arg(src)]);

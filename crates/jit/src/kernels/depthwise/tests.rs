@@ -14,8 +14,12 @@ fn over(kernel: &Depthwise, change: impl FnOnce(&mut Window)) -> Depthwise {
     kernel
 }
 
-/// Rows of two strips, `vectors` vectors of channels, windows of up to two lines.
+/// Rows of two strips, `vectors` vectors of channels, windows of up to two lines; with either loop innermost.
 fn compare(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usize) {
+    [false, true].into_iter().for_each(|across| compare_in_order(&over(kernel, |w| w.across = across), isa, vectors, channels));
+}
+
+fn compare_in_order(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usize) {
     let lanes = isa.width().lanes();
     let window = &kernel.window;
     let (results, stride) = (usize::from(window.results), usize::from(window.stride));

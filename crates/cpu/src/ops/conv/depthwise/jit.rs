@@ -78,8 +78,8 @@ pub(crate) struct Depthwise {
     /// Result rows of a task, and of a call.
     pub(super) rows: usize,
     pub(super) together: usize,
-    /// Least results of a row in a call, if a row has as many.
-    pub(super) columns: usize,
+    /// Whether pixels come from memory beyond L2.
+    pub(super) far: bool,
     /// Whether kernels read a copy of the weights, less their zero point.
     pub(super) shifted: bool,
     /// The epilogue of strips.
@@ -257,16 +257,11 @@ fn tail(s: &Setup<'_>, attr: &Attr) -> Result<Tail, Skip> {
     Tail::of(&about)
 }
 
-/// The segments of every phase of the width, for strips of `kernel` of at most `columns` results.
-fn segments(
-    width: &Width,
-    kernel: &generated::Depthwise,
-    columns: usize,
-    (jit, tail): (Isa, &Tail),
-) -> Vec<Vec<Segment<generated::Depthwise>>> {
+/// The segments of every phase of the width, for strips of `kernel`.
+fn segments(width: &Width, kernel: &generated::Depthwise, (jit, tail): (Isa, &Tail)) -> Vec<Vec<Segment<generated::Depthwise>>> {
     let of_phase = |phase: &Phase| {
         let most = generated::Depthwise::most_results(jit, phase.taps.len(), kernel.group(), [kernel.window.masked, kernel.single]);
-        width.cut(phase, most.min(columns), (&kernel.window, tail), |window, _| kernel.with(window))
+        width.cut(phase, most, (&kernel.window, tail), |window, _| kernel.with(window))
     };
     width.line.phases.iter().map(of_phase).collect()
 }
@@ -317,6 +312,9 @@ impl Depthwise {
         let [kd, kh, kw] = s.sizes.k.map(|k| k.max(1) as usize);
         let (far, apart) = (are_far([source, result], target), are_apart(s));
         let met = if apart { 1 } else { kh };
+        // Vectors of rows of pixels are single cache lines at large strides, which are read in the order of memory if they come from memory beyond
+        // L2 or are read once.
+        let across = far || apart && [source, result].iter().all(|t| is_plain(t));
         let fills_lines = result.dtype == DataType::F32 && jit.avx512 && tail.is_repeatable();
         let most = common([from_place.even(lanes), to_place.even(lanes)], lanes);
         let order = (s.result_channel, together);
@@ -335,7 +333,7 @@ impl Depthwise {
             Some(_) => [word; 2],
             None => [source_elem, weights_elem],
         };
-        let window = Window { source: elems[0], masked, streaming, ..Window::of_vectors(1) };
+        let window = Window { source: elems[0], masked, streaming, across, ..Window::of_vectors(1) };
         let kernel = generated::Depthwise {
             window,
             weights: elems[1],
@@ -348,19 +346,17 @@ impl Depthwise {
         let width = Width { line, step: 1 };
         let rows = cut((to[0] * to[1]).max(1) as usize, ROWS, 1).0;
         let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw * from_group;
-        // A call computes its rows vector by vector. If pixels come from memory and channels are last, a vector of all rows is single cache
-        // lines at large strides. A call then computes a few results of a row, over as many channels as stay in L2 with the rows of their
-        // window, and reads contiguously.
         let chunk = match most {
-            usize::MAX if far => cut(channels, (target.caches.l2 / 4 * 3 / window_bytes(met, row)).max(1) * lanes, lanes).0,
+            usize::MAX if across => cut(channels, (target.caches.l2 / 4 * 3 / window_bytes(met, row)).max(1) * lanes, lanes).0,
             usize::MAX => {
                 let (vectors, blocks) = (channels.div_ceil(lanes), ((to[0] * to[1]).max(1) as usize).div_ceil(rows));
                 Tasks { vectors, blocks, images: s.sizes.mb as usize, work, workers: target.threads }.vectors_each() * lanes
             }
             block => block,
         };
-        let [columns, together] = calls(s, [&from_place, &to_place], (chunk, rows), target);
-        let segments = segments(&width, &kernel, if apart { columns } else { usize::MAX }, (jit, &tail));
+        let kept = target.caches.l2 / if far { 8 } else { 2 };
+        let together = (kept / row_bytes(s, [&from_place, &to_place], chunk).max(1)).clamp(1, rows);
+        let segments = segments(&width, &kernel, (jit, &tail));
         let taps = if shifted { [kh * kw, kw, 1].map(|n| n * group[0] * lanes * 4) } else { weights_bytes(weights) };
         let strides = [from_place.spatial, taps, to_place.spatial];
         let tables = width.line.phases.iter().map(|phase| of_rows([&depth, &height], [to[0], to[1], phase.first], &strides));
@@ -370,7 +366,7 @@ impl Depthwise {
             group,
             words,
             result_channel: s.result_channel,
-            columns,
+            far,
             attr: attr.clone(),
             source: from_place,
             result: to_place,
@@ -421,25 +417,16 @@ fn are_far(tensors: [&Tensor; 2], target: &CpuTarget) -> bool {
         && tensors.iter().fold(0, |n: usize, t| n.saturating_add(t.bytes())) > Core::host().near(&target.caches)
 }
 
-/// Whether no two results read the same pixel.
+/// Whether the windows of no two places meet: no two results read the same pixel, or none reads more than one.
 fn are_apart(s: &Setup<'_>) -> bool {
-    s.direction == Direction::Gather && (0..3).all(|i| (s.sizes.k[i] - 1) * s.sizes.d[i] < s.sizes.s[i])
+    (0..3).all(|i| (s.sizes.k[i] - 1) * s.sizes.d[i] < s.sizes.s[i])
 }
 
-/// Results of a row in a call, if pixels come from afar, and rows of a call, whose source rows and results stay in L2: for `chunk` channels and tasks of
-/// `rows` rows.
-fn calls(s: &Setup<'_>, [from, to]: [&Place; 2], (chunk, rows): (usize, usize), target: &CpuTarget) -> [usize; 2] {
-    let ([kd, kh, _], l2) = (s.sizes.k.map(|k| k.max(1) as usize), target.caches.l2);
-    let [pixel, result] = [from, to].map(|place| chunk * place.size);
-    let [stride_h, stride_w] = [1, 2].map(|i| if s.direction == Direction::Gather { s.sizes.s[i].max(1) as usize } else { 1 });
-    match (are_far([s.source.1, s.result.1], target), are_apart(s)) {
-        (false, _) => {
-            let [from, to] = [s.source.1, s.result.1].map(|t| sizes_of(t)[2].max(1) as usize);
-            [usize::MAX, (l2 / 2 / (stride_h * from * pixel + to * result)).clamp(1, rows)]
-        }
-        (true, false) => [l2 / 16 / ((kh + 1) * pixel), 1],
-        (true, true) => [(l2 / 2 / (kd * kh * stride_w * pixel)).max(1), 1],
-    }
+/// Bytes of `chunk` channels of a row of results, and of the source rows that it adds to those of the row before.
+fn row_bytes(s: &Setup<'_>, [from, to]: [&Place; 2], chunk: usize) -> usize {
+    let [source, result] = [(s.source.1, from), (s.result.1, to)].map(|(t, place)| sizes_of(t)[2].max(1) as usize * chunk * place.size);
+    let stride = if s.direction == Direction::Gather { s.sizes.s[1].max(1) as usize } else { 1 };
+    stride * source + result
 }
 
 /// Bytes of the source rows of a window, and of the row that comes next; a window of one row reuses none.

@@ -122,7 +122,7 @@ impl Bound<'_> {
         }
     }
 
-    /// Computes the results of a segment, some strips at a time.
+    /// Computes the results of a segment.
     fn segment(&self, task: &Task, (segment, strip): (&Segment<generated::Depthwise>, &Strip), table: &Table) {
         let (p, line, lanes) = (self.plan, &self.plan.width.line, self.plan.lanes);
         let (step, stride) = (line.step as usize, line.stride as usize);
@@ -131,20 +131,17 @@ impl Bound<'_> {
         let first = task.source + segment.column * p.source.spatial[2];
         let source = p.source.operand(self.from, first, (1, segment.each * stride), [lanes / p.group[1] * p.group[0], 1]).of_vectors();
         let weights = Operand { at: self.weights.at + task.first / lanes * self.weights.group, ..self.weights };
-        let each = (p.columns / segment.each).clamp(1, segment.strips.max(1));
-        for first in (0..segment.strips).step_by(each) {
-            strip.run(Call {
-                table,
-                rows: task.rows.clone(),
-                source: Operand { at: source.at + first * source.strip, ..source },
-                result: Operand { at: result.at + first * result.strip, ..result },
-                other: Some(weights),
-                strips: each.min(segment.strips - first),
-                channels: task.channels,
-                shift: self.shift.get(task.first..).unwrap_or_default(),
-                tail: (&self.tail, task.first),
-                far: p.columns < usize::MAX,
-            });
-        }
+        strip.run(Call {
+            table,
+            rows: task.rows.clone(),
+            source,
+            result,
+            other: Some(weights),
+            strips: segment.strips,
+            channels: task.channels,
+            shift: self.shift.get(task.first..).unwrap_or_default(),
+            tail: (&self.tail, task.first),
+            far: p.far,
+        });
     }
 }

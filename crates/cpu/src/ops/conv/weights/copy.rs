@@ -9,6 +9,18 @@ use crate::kernels::multiversion::{Body, Simd};
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{DataType, Error, MAX_NDIMS};
 
+/// Lanes of the widest vector.
+const MAX_LANES: usize = 16;
+/// Masks of the lanes that are kept, from any number of lanes less than all on.
+const KEPT: [u32; 2 * MAX_LANES] = {
+    let mut kept = [0; 2 * MAX_LANES];
+    let mut lane = 0;
+    while lane < MAX_LANES {
+        kept[lane] = u32::MAX;
+        lane += 1;
+    }
+    kept
+};
 /// Elements converted at a time.
 const CHUNK: usize = 2048;
 /// Bytes to prefetch ahead of a copy, and the most pixels for that.
@@ -175,6 +187,12 @@ impl Copy<'_, '_> {
         self.pad(at, first + numbers.len());
     }
 
+    /// Whether words are written as far as vectors reach: to panels that have room, of operands whose channels are neighbours.
+    fn fills(&self) -> bool {
+        let columns = !std::ptr::eq(self.side, &raw const self.plan.rows);
+        columns && self.width.is_multiple_of(MAX_LANES) && self.strides().is_some_and(Strides::is_plain)
+    }
+
     /// Writes zeros behind the block's last channel, if that is `end`, as far as vectors reach: panels only, not rows.
     fn pad(&self, at: usize, end: usize) {
         const ZEROS: [u32; 64] = [0; 64];
@@ -237,13 +255,14 @@ impl Copy<'_, '_> {
                             channels,
                             width,
                             panel,
+                            fills: self.fills(),
                             to: self.to,
                             at,
                         });
                     }
                 }
             });
-            if all % self.width > 0 {
+            if all % self.width > 0 && !self.fills() {
                 (0..row.count).for_each(|i| self.pad(to.first + i * to.pixel, all));
             }
             return;
@@ -349,6 +368,8 @@ struct Pairs<'a> {
     channels: usize,
     width: usize,
     panel: usize,
+    /// Whether zeros are written behind the last channel, as far as vectors reach.
+    fills: bool,
     to: Buf<'a>,
     at: To,
 }
@@ -363,6 +384,36 @@ impl Body for Pairs<'_> {
             self.channels *= self.count;
             (self.width, self.count) = (self.channels, 1);
         }
+        match self.channels {
+            n if n > self.width => {}
+            16 => return self.pixels(|from, to| self.pieces::<16>((from, to), 16)),
+            32 => return self.pixels(|from, to| self.pieces::<32>((from, to), 32)),
+            64 => return self.pixels(|from, to| self.pieces::<64>((from, to), 64)),
+            n if self.fills => return self.pixels(|from, to| self.filled::<W>((from, to), n)),
+            _ => {}
+        }
+        self.pixels(|from, mut to| {
+            let mut first = 0;
+            while first < self.channels {
+                let (channels, at) = (self.width.min(self.channels - first), (from + first, to));
+                match channels {
+                    n if self.fills && !n.is_multiple_of(W) => self.filled::<W>(at, n),
+                    64.. => self.pieces::<64>(at, channels),
+                    n if n >= W => self.pieces::<W>(at, n),
+                    8.. => self.pieces::<8>(at, channels),
+                    4.. => self.pieces::<4>(at, channels),
+                    _ => self.pieces::<1>(at, channels),
+                }
+                (first, to) = (first + self.width, to + self.panel);
+            }
+        });
+    }
+}
+
+impl Pairs<'_> {
+    /// Calls `each` with the first element and word of every pixel.
+    #[inline(always)]
+    fn pixels(&self, each: impl Fn(usize, usize)) {
         for i in 0..self.count {
             let from = self.first + i * self.step;
             if self.prefetch_distance > 0 {
@@ -370,35 +421,48 @@ impl Body for Pairs<'_> {
                 memory.ask(later * 2, self.channels * 2);
                 self.other.into_iter().for_each(|other| memory.ask((later + other) * 2, self.channels * 2));
             }
-            let mut to = self.at.first + i * self.at.pixel;
-            for first in (0..self.channels).step_by(self.width) {
-                let channels = self.width.min(self.channels - first);
-                let from = from + first;
-                match channels {
-                    64.. => self.pieces::<64>((from, to), channels),
-                    n if n >= W => self.pieces::<W>((from, to), n),
-                    8.. => self.pieces::<8>((from, to), channels),
-                    4.. => self.pieces::<4>((from, to), channels),
-                    _ => self.pieces::<1>((from, to), channels),
-                }
-                to += self.panel;
-            }
+            each(from, self.at.first + i * self.at.pixel);
         }
     }
-}
 
-impl Pairs<'_> {
+    /// Interleaves channels from element `from` to word `to`, and zeros behind them to whole vectors. What lies behind the channels is read with
+    /// them, unless it is behind the operand.
+    #[inline(always)]
+    fn filled<const W: usize>(&self, (from, to): (usize, usize), channels: usize) {
+        let (whole, left) = (channels / W * W, channels % W);
+        (0..whole).step_by(W).for_each(|c| self.pieces::<W>((from + c, to + c), W));
+        if left == 0 {
+            return;
+        }
+        let (from, to) = (from + whole, to + whole);
+        if from + self.other.unwrap_or(0) + W > self.from.len() / 2 {
+            self.to.write(to, &[0u32; W]);
+            return (0..left).for_each(|c| self.pieces::<1>((from + c, to + c), 1));
+        }
+        let mut words = self.words::<W>(from);
+        for (word, kept) in words.iter_mut().zip(&KEPT[MAX_LANES - left..]) {
+            *word &= *kept;
+        }
+        self.to.write(to, &words);
+    }
+
     /// Interleaves at least `N` channels from element `from` to word `to`, `N` at a time; the last piece overlaps the one before.
     #[inline(always)]
     fn pieces<const N: usize>(&self, (from, to): (usize, usize), channels: usize) {
         for c in (0..channels).step_by(N) {
             let c = c.min(channels - N);
-            let (mut low, mut high) = ([0u16; N], [0u16; N]);
-            self.from.read(from + c, &mut low);
-            if let Some(other) = self.other {
-                self.from.read(from + other + c, &mut high);
-            }
-            self.to.write::<u32>(to + c, &std::array::from_fn::<u32, N, _>(|j| u32::from(low[j]) | u32::from(high[j]) << 16));
+            self.to.write(to + c, &self.words::<N>(from + c));
         }
+    }
+
+    /// The words of `N` channels from element `from` on.
+    #[inline(always)]
+    fn words<const N: usize>(&self, from: usize) -> [u32; N] {
+        let (mut low, mut high) = ([0u16; N], [0u16; N]);
+        self.from.read(from, &mut low);
+        if let Some(other) = self.other {
+            self.from.read(from + other, &mut high);
+        }
+        std::array::from_fn(|j| u32::from(low[j]) | u32::from(high[j]) << 16)
     }
 }

@@ -8,12 +8,13 @@ use crate::kernels::access::{Pos, View};
 use crate::kernels::amx::{Addend, Held};
 use crate::kernels::chain::Chain;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
-use crate::kernels::multiversion::Simd;
+use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::Scratch;
 use crate::kernels::tile::{Call, List, MOST_ROWS, Panels, Strip, TailArgs};
 use crate::kernels::transpose::{Matrix, Squares};
 use crate::ops::support;
 use crate::row::Generated;
+use oxidnn_expr::convert::bf16_pair;
 use oxidnn_runtime::{Buf, Ctx, Decision};
 use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS, Problem};
 use std::ops::Range;
@@ -37,8 +38,9 @@ impl Generated for Gradient {
         let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DIFF_WEIGHTS)?)?;
         let reader = |side: &Side| Reader::new(simd, ctx, side);
         let in_panels = self.is_in_panels(&tail);
-        let bound = Bound { plan: self, code, rows: reader(&self.rows)?, columns: reader(&self.columns)?, tail, in_panels };
-        if !in_panels && bound.lines_across().is_none() && bound.padded().is_none() {
+        let pairs = self.pairs_of_rows(tail.dst().blocking()).filter(|_| tail.is_plain() && tail.dst().dtype() == DataType::Bf16);
+        let bound = Bound { plan: self, code, rows: reader(&self.rows)?, columns: reader(&self.columns)?, tail, in_panels, pairs };
+        if !in_panels && pairs.is_none() && bound.lines_across().is_none() && bound.padded().is_none() {
             bound.tail.dst().zero_padding();
         }
         if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
@@ -72,6 +74,8 @@ struct Bound<'a> {
     tail: Epilogue<'a>,
     /// Whether the gradient has the layout of the sums of a panel.
     in_panels: bool,
+    /// Columns of its blocks, if their lines are pairs of rows in bf16.
+    pairs: Option<usize>,
 }
 
 /// A block of the gradient: its group, and first channels and numbers of channels.
@@ -112,6 +116,32 @@ struct Work<'w, 'h> {
     prefetches: &'w mut Prefetches,
     /// The configured AMX tiles, on AMX.
     held: Option<&'w mut Held<'h>>,
+}
+
+/// Two rows of sums as words of bf16, with zeros behind `columns` columns; the second may be missing.
+struct Interleaved<'a> {
+    even: &'a [f32],
+    odd: &'a [f32],
+    columns: usize,
+    words: &'a mut [u32],
+}
+
+impl Body for Interleaved<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Interleaved { even, odd, columns, words } = self;
+        // Whole vectors: panels are, and the compiler splits no loop then.
+        for (i, words) in words.as_chunks_mut::<W>().0.iter_mut().enumerate().take(columns.div_ceil(W)) {
+            let Some(low) = even.as_chunks::<W>().0.get(i) else { return };
+            let high = odd.as_chunks::<W>().0.get(i).unwrap_or(&[0.0; W]);
+            for (word, (low, high)) in words.iter_mut().zip(low.iter().zip(high)) {
+                *word = bf16_pair(*low, *high);
+            }
+        }
+        words[columns..].fill(0);
+    }
 }
 
 /// The byte offset of a channel of an operand.
@@ -489,7 +519,26 @@ impl Bound<'_> {
                 self.store_across(pos, sums, (columns, width));
                 continue;
             }
+            if let Some(width) = self.pairs {
+                self.store_pairs(pos, sums, (columns, width));
+                continue;
+            }
             self.store_rows(pos, sums, (rows, columns));
+        }
+    }
+
+    /// Stores sums as pairs of bf16 rows in blocks of `width` columns, with zeros behind the last row and column.
+    fn store_pairs(&self, pos: Pos, sums: &[f32], (columns, width): (usize, usize)) {
+        let (p, dst) = (self.plan, self.tail.dst());
+        let (first, strides) = (dst.offset(&pos), &dst.blocking().strides);
+        let [pair, block] = [p.row_dim, p.column_dim].map(|d| strides[d] as usize);
+        for (i, rows) in sums.chunks(2 * p.panel).enumerate() {
+            let (even, odd) = rows.split_at(p.panel);
+            let mut words = [0u32; MAX_PANEL_COLUMNS];
+            dst.simd().run(Interleaved { even, odd, columns, words: &mut words });
+            for (block_index, words) in words[..columns.next_multiple_of(width)].chunks(width).enumerate() {
+                dst.buf().write(first + i * pair + block_index * block, bytemuck::cast_slice::<u32, u16>(words));
+            }
         }
     }
 

@@ -30,7 +30,7 @@ use crate::ops::conv::window::sizes_of;
 use crate::ops::support;
 use crate::row::{RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
-use oxidnn_jit::kernels::tiles::ROWS;
+use oxidnn_jit::kernels::tiles::{LINES, ROWS};
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, Blocking, DataType, Error, Problem, Tensor};
 use std::sync::Arc;
@@ -219,6 +219,9 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     epilogue::check(&problem.attr, setup.weights)?;
     let (task, tensors) = (Task::of(&setup, isa), [setup.x.1, setup.y.1]);
     check(&task, tensors, isa)?;
+    if !matches!(setup.weights.dtype, DataType::F32 | DataType::Bf16) {
+        return Err(Skip::DataType(format!("{} of the weights", setup.weights.dtype)));
+    }
     if isa.amx {
         check_amx(&task, tensors, isa)?;
     }
@@ -256,8 +259,13 @@ pub(crate) fn check_amx(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<
     // Merged taps are rows of one product.
     let merged = if task.is_merged() { task.window[2].taps } else { 1 };
     let sizes = [taps / merged.max(1), task.channels[0].saturating_mul(merged), task.channels[1], depth].map(|n| n as i64);
-    if amx::is_faster(Product::Bf16, sizes) { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
+    let squares = (sizes[1] as usize).div_ceil(LINES).saturating_mul(depth.div_ceil(2 * LINES));
+    let transposed = squares as f64 * SQUARE_NANOSECONDS[usize::from(task.is_merged())];
+    if amx::saved(Product::Bf16, sizes) > transposed { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
 }
+
+/// Nanoseconds of the transposition of 16 steps of 16 rows for AMX, and of the same where taps are merged, line by line of an image.
+const SQUARE_NANOSECONDS: [f64; 2] = [25.0, 200.0];
 
 /// What the two 16-bit elements of a word are.
 #[derive(Clone, Copy, Debug)]
@@ -306,16 +314,11 @@ impl ScratchLens {
 /// # Errors
 /// Gradients that are too large, or would be stored element by element.
 pub(crate) fn finish(problem: Problem, gradient: Option<Gradient>, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let weights = problem.op.operands().into_iter().find(|o| o.arg == Arg::DIFF_WEIGHTS);
-    if let Some(t) = weights.as_ref().map(|o| o.tensor).filter(|t| t.dtype != DataType::F32) {
-        return Err(Skip::DataType(format!("{} of the weights", t.dtype)));
-    }
-    if let (Some(gradient), Some(weights)) = (&gradient, &weights)
-        && gradient.scatters(weights.tensor)
-    {
+    let weights = problem.op.tensor(Arg::DIFF_WEIGHTS);
+    if gradient.as_ref().zip(weights).is_some_and(|(gradient, weights)| gradient.scatters(weights)) {
         return Err(Skip::Layout("of the gradient, which would be stored number by number".into()));
     }
-    let gradient = gradient.zip(weights).and_then(|(g, weights)| g.storing(weights.tensor));
+    let gradient = gradient.zip(weights).and_then(|(g, weights)| g.storing(weights));
     let bytes = gradient.as_ref().and_then(|g| g.scratch()?.bytes());
     RowPlan::of(problem, target, bytes, gradient.ok_or(TOO_LARGE)?)
 }
@@ -403,7 +406,8 @@ impl Task {
         let first = setup.weights.dims().len() - n;
         // Few columns leave most of a vector idle; then rows and columns are exchanged, if there are many rows.
         let [columns, rows] = if setup.x_first { channels } else { [channels[1], channels[0]] };
-        let idle = columns.next_multiple_of(CACHE_LINE_ELEMENTS) * rows > 2 * rows.next_multiple_of(CACHE_LINE_ELEMENTS) * columns
+        let idle = columns.next_multiple_of(CACHE_LINE_ELEMENTS) * rows * isa.width().lanes()
+            > (CACHE_LINE_ELEMENTS + isa.width().lanes() / 2) * rows.next_multiple_of(CACHE_LINE_ELEMENTS) * columns
             && rows >= CACHE_LINE_ELEMENTS;
         // So they are if taps can be merged as rows then, where few rows leave the multiply-adds waiting for each other.
         let [over, turned] = [[columns, rows], [rows, columns]].map(|[columns, rows]| columns.div_ceil(CACHE_LINE_ELEMENTS) * rows);
@@ -567,8 +571,16 @@ impl Gradient {
         match (inner.next(), inner.next()) {
             (None, _) => columns > 1 && b.strides[self.column_dim] != 1,
             (Some((dim, width)), None) => dim == self.column_dim && columns.min(self.panel) > width as usize,
-            _ => true,
+            _ => weights.dtype != DataType::Bf16 || self.pairs_of_rows(b).is_none(),
         }
+    }
+
+    /// Columns of a block of the gradient, if its lines are pairs of rows (VNNI) and panels are whole blocks.
+    pub(crate) fn pairs_of_rows(&self, gradient: &Blocking) -> Option<usize> {
+        let (mut inner, pair) = (gradient.inner.iter(), (self.row_dim, 2));
+        let (dim, columns) = inner.next().filter(|_| inner.next() == Some(pair) && inner.next().is_none())?;
+        let even = self.rows.blocks == 1 || self.rows.each.is_multiple_of(2);
+        (dim == self.column_dim && even && self.joined == 1 && self.panel.is_multiple_of(columns as usize)).then_some(columns as usize)
     }
 
     /// Lets tiles store their sums, if each is complete after one call and the rows of a panel are contiguous in the gradient.
@@ -783,7 +795,8 @@ impl Gradient {
         let all_panels = most_columns / self.panel;
         self.panels_at_once =
             if self.columns.in_place { all_panels } else { (self.budget.panels / (self.panel * steps.max(1) * 4)).clamp(1, all_panels) };
-        let block = self.rows.strides.filter(|s| self.rows.in_place && !s.is_plain()).map_or(1, |s| s.block.min(rows));
+        // Rows of pairs of 16-bit operands are pairs in a gradient of that type.
+        let block = self.rows.strides.filter(|s| self.rows.in_place && !s.is_plain()).map_or(self.together, |s| s.block.min(rows));
         (self.rows.each, self.rows.blocks) = cut(rows, most_rows.next_multiple_of(block), block);
         (self.columns.each, self.columns.blocks) = cut(columns, most_columns, self.panel);
         let region = self.rows.each.checked_mul(self.rows_per_channel())?.checked_mul(self.panel)?;
