@@ -179,8 +179,9 @@ pub enum Ahead {
     Nothing,
     /// What the arguments say.
     Given,
-    /// The lines of panels that are read [`STREAM_BYTES`] later, of strided ones 32 lines. For panels from beyond L2 that are read once: the hardware prefetcher stops at
-    /// every page, which few rows take no longer to multiply than it takes to start again.
+    /// The lines of panels that are read later: by tiles of AMX [`STREAM_BYTES`], where lines are strided [`STREAM_LINES`] later. For panels
+    /// from beyond L2 that are read once: the hardware prefetcher stops at every page, which few rows take no longer to multiply than it
+    /// takes to start again.
     Panels,
 }
 
@@ -191,8 +192,10 @@ impl Ahead {
     }
 }
 
-/// How far ahead streams are prefetched.
+/// How far ahead packed panels are prefetched.
 pub const STREAM_BYTES: i32 = 8192;
+/// How many strided lines ahead.
+pub const STREAM_LINES: usize = 32;
 
 /// Arguments of a kernel.
 #[repr(C)]

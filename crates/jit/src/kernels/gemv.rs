@@ -350,6 +350,10 @@ impl Streams {
 /// Independent chains of multiply-adds that hide their latency.
 const MIN_CHAINS: usize = 8;
 
+/// Rows from which prefetching pays on AVX-512: with fewer, out-of-order execution reaches far enough ahead, and prefetches cost a few per
+/// cent. With half the bytes a vector it does not reach as far.
+const MIN_PREFETCH_ROWS: usize = 3;
+
 struct Panel<'w> {
     w: &'w Writer,
     line: usize,
@@ -382,7 +386,7 @@ impl Panel<'_> {
 
     /// Whether the panel is prefetched. Weights that are decoded come slowly enough without.
     fn prefetches(&self) -> bool {
-        self.panels == 1 && self.parts() == 1
+        self.panels == 1 && self.parts() == 1 && (self.w.rows >= MIN_PREFETCH_ROWS || self.w.width == Width::W256)
     }
 
     /// Bytes of so many vectors' columns in a line.

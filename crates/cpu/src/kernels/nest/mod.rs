@@ -27,7 +27,7 @@ use crate::kernels::scratch::for_workers;
 use cut::{Cut, Piece};
 use lists::{Batch, Lists, Run};
 use oxidnn_jit::Isa;
-use oxidnn_jit::kernels::dot::Ahead;
+use oxidnn_jit::kernels::dot::{Ahead, STREAM_LINES};
 use oxidnn_spec::Error;
 use panels::{Group, Memory, NextPanels};
 pub use shape::{Block, Operands, PADDING, Packed, Packs, Part, Right, Rows, Shape};
@@ -46,6 +46,9 @@ const MIN_SUMS: usize = 8;
 const MIN_STEPS_OF_SETS: usize = 16;
 /// Steps of a K block below which its results are more data than its panels.
 const MIN_PANEL_BOUND_STEPS: usize = 64;
+/// Most tiles of rows for which lines in place are prefetched as they are read, and fewest steps of a panel.
+const MAX_STREAM_TILES: usize = 2;
+const MIN_STREAM_STEPS: usize = 8 * STREAM_LINES;
 /// Fewest steps of a call with a piece of a prefetch: with fewer, the call takes as long as its products.
 const MIN_CALL_STEPS: usize = 256;
 /// Bytes of panels that tiles read in the time that it takes to list others.
@@ -123,7 +126,7 @@ enum Far {
     Rows,
     /// The panels that follow a K block.
     Panels,
-    /// The panels of the only tile of rows, which reads each once.
+    /// Lines of panels in place that few tiles of rows read: each is in another page, where the hardware prefetcher starts again.
     Stream,
 }
 
@@ -151,9 +154,9 @@ impl Far {
         let panels = line.all_bytes() * line.vectors.div_ceil(line.panel);
         // The panels are read once for every block of rows, `A` once for every group of panels.
         let blocks = cut.tasks().div_ceil((line.units * cut.groups()).max(1));
-        let once = line.tiles <= if shape.right == Right::InPlace { 2 } else { 1 };
-        let streams = once && !shape.packs() && line.panel * line.vector > PREFETCH_BYTES / 4;
-        if streams && panels.saturating_mul(line.units) > line.budget.far {
+        let deep = shape.most(&|p| p.taps * p.steps) >= MIN_STREAM_STEPS;
+        let streams = shape.right == Right::InPlace && line.tiles <= MAX_STREAM_TILES && line.panel * line.vector > PREFETCH_BYTES / 4;
+        if streams && deep && panels.saturating_mul(line.units) > line.budget.far {
             return Some(Far::Stream);
         }
         if shape.right == Right::Decoded {

@@ -32,16 +32,11 @@ pub fn transpose(simd: Simd, from: &Words<'_>, to: &mut [u8], width: usize) {
     for first in (0..width).step_by(side) {
         let there = lines.saturating_sub(first).min(side);
         for i in (0..count).step_by(side) {
-            let ahead = if bytes.len() > MIN_FAR_BYTES { side * step } else { 0 };
-            let part = Part { step, width, lines: there, words: side.min(count - i), columns: side.min(width - first), ahead };
+            let part = Part { step, width, lines: there, words: side.min(count - i), columns: side.min(width - first) };
             part.turn(simd.isa(), &bytes[(first * step + 4 * i).min(bytes.len())..], &mut to[4 * (i * width + first)..]);
         }
     }
 }
-
-/// Bytes from the first line to the end of the matrix from which on the lines of the next squares are prefetched: each K block is a short
-/// piece of every line, in which the hardware prefetcher has just started.
-const MIN_FAR_BYTES: usize = 256 << 10;
 
 /// Words along each side of a square.
 const fn side(isa: Isa) -> usize {
@@ -62,13 +57,11 @@ struct Part {
     words: usize,
     /// Columns of the result; those behind the lines are zeros.
     columns: usize,
-    /// Bytes from a line to the one that whole squares of 16 prefetch; 0 for none.
-    ahead: usize,
 }
 
 impl Part {
     fn turn(self, isa: Isa, from: &[u8], to: &mut [u8]) {
-        let Part { step, width, lines, words, columns, .. } = self;
+        let Part { step, width, lines, words, columns } = self;
         let read = lines.checked_sub(1).map_or(0, |last| last * step + 4 * words);
         assert!(from.len() >= read && to.len() >= 4 * ((words - 1) * width + columns), "a square outside its memory");
         match isa {
@@ -123,9 +116,6 @@ mod x86 {
         for (j, v) in a.iter_mut().enumerate().take(lines) {
             // SAFETY: the caller's promise.
             *v = unsafe { _mm512_maskz_loadu_ps(there, from.add(j * step).cast()) };
-        }
-        if WHOLE && part.ahead > 0 {
-            (0..16).for_each(|j| _mm_prefetch::<_MM_HINT_T1>(from.wrapping_add(j * step + part.ahead).cast()));
         }
         let mut b = a;
         for i in 0..8 {

@@ -244,8 +244,7 @@ impl Forward {
             skinny,
             second,
             gemm: Gemm::new(kind, sizes, target)?,
-            row: (z.samples() == 1 && !isa.amx)
-                .then(|| Skinny::row(isa, product, [z.slc, gates.width], layer.stack_bytes() > target.caches.budget(false).far)),
+            row: (z.samples() == 1 && !isa.amx).then(|| Skinny::row(isa, product, [z.slc, gates.width])),
             cells: [None; 2],
             quantised: product.is_whole().then(|| Quantised::new(attr, (isa, product), &z, [gates, outputs])),
             linear: attr.rnn.linear.as_ref().map(factors),

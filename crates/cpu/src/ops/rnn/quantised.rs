@@ -74,9 +74,9 @@ impl Quantised {
             added: if product == Product::S8S8 && !isa.amx { 128.0 } else { 0.0 },
             factors: factors(&attr.rnn.weights),
             projection: factors(&attr.rnn.projection),
-            layer: Skinny::row(isa, product, [z.slc, gates.width], false),
-            iter: Skinny::row(isa, product, [z.sic, gates.width], false),
-            projected: Skinny::row(isa, product, [z.dhc, outputs.width], false),
+            layer: Skinny::row(isa, product, [z.slc, gates.width]),
+            iter: Skinny::row(isa, product, [z.sic, gates.width]),
+            projected: Skinny::row(isa, product, [z.dhc, outputs.width]),
         }
     }
 

@@ -92,7 +92,7 @@ pub(super) struct Skinny {
     /// Rows that meet the panels in an execution.
     uses: usize,
     on_amx: bool,
-    /// What kernels prefetch.
+    /// What tiles of AMX prefetch.
     ahead: Ahead,
 }
 
@@ -120,14 +120,14 @@ impl Skinny {
         let mut heights = [false; MOST_ROWS];
         cut.heights().into_iter().flat_map(|rows| runs(0..rows, tall)).for_each(|(_, rows, _)| heights[rows - 1] = true);
         let sets = (MIN_SUMS / (cut.batch * vectors).max(1)).clamp(1, SETS);
-        let ahead = if cut.far && isa.avx512 { Ahead::Panels } else { Ahead::Nothing };
+        let ahead = if cut.far && on_amx { Ahead::Panels } else { Ahead::Nothing };
         Skinny { isa, product, width, depth, vectors, heights, tall, sets, uses: cut.batch.saturating_mul(steps), on_amx, ahead }
     }
 
-    /// Products of one row, by panels from beyond L2 or not.
-    pub(super) fn row(isa: Isa, product: Product, size: [usize; 2], far: bool) -> Skinny {
+    /// Products of one row.
+    pub(super) fn row(isa: Isa, product: Product, size: [usize; 2]) -> Skinny {
         let isa = isa.without_amx();
-        Skinny::new(isa, product, size, (&Cut { batch: 1, slices: 1, whole: true, far }, 1))
+        Skinny::new(isa, product, size, (&Cut { batch: 1, slices: 1, whole: true, far: false }, 1))
     }
 
     /// Columns of a panel that a tile takes.
@@ -158,7 +158,7 @@ impl Skinny {
         let line = Line::Packed((self.width / self.isa.width().lanes()) as u8);
         let spec = |rows: usize| {
             let partial = (self.depth % self.product.depth()) as u8;
-            Spec { partial, line, sets: self.sets as u8, prefetch: self.ahead, ..Spec::new(self.product, rows, self.vectors) }
+            Spec { partial, line, sets: self.sets as u8, ..Spec::new(self.product, rows, self.vectors) }
         };
         let tiles = |made_of: fn(Spec) -> Spec| -> Result<Vec<_>, Error> {
             (0..MOST_ROWS).map(|i| self.heights[i].then(|| Tile::get(self.isa, &made_of(spec(i + 1)))).transpose()).collect()

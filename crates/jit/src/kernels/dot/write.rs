@@ -4,7 +4,7 @@
 //! pass extracts a part of the step's elements from their lanes, `B`'s once, `A`'s row by row, and multiplies those.
 
 use super::{
-    Ahead, Args, Dot, Function, Int, Line, PREFETCH_BYTES, Pred, Product, STREAM_BYTES, STRIP_HEADER_WORDS, Start, Stride, Sums, TileAt,
+    Ahead, Args, Dot, Function, Int, Line, PREFETCH_BYTES, Pred, Product, STREAM_LINES, STRIP_HEADER_WORDS, Start, Stride, Sums, TileAt,
     Val, column,
 };
 use crate::asm::Width;
@@ -17,9 +17,6 @@ const FLIP: u32 = 0x8080_8080;
 
 /// Bytes that are prefetched at a time.
 const CACHE_LINE_BYTES: usize = 64;
-
-/// The logarithm of the number of strided lines that are prefetched ahead.
-const STREAM_LINES_SHIFT: u8 = 5;
 
 /// Two ones of 16 bits.
 const ONES: i32 = 0x0001_0001;
@@ -147,7 +144,7 @@ pub(super) fn write(dot: &Dot, f: &mut Function, begin: impl FnOnce(&mut Functio
     let ahead = (dot.ahead == Ahead::Given).then(|| (argument(f, offset_of!(Args, ahead)), argument(f, offset_of!(Args, ahead_step))));
     let stream = b_row.filter(|_| dot.ahead == Ahead::Panels).map(|row| {
         let lines = f.copy(row);
-        f.shl(lines, STREAM_LINES_SHIFT);
+        f.shl(lines, STREAM_LINES.trailing_zeros() as u8);
         lines
     });
     let writer = Writer { dot, width: f.isa().width(), passes, args, last, a_step, b_row, ahead, stream };
@@ -281,12 +278,9 @@ impl Writer<'_> {
         for step in 0..count {
             let disp = if let Stride::Fixed(bytes) = self.dot.a_step { step * bytes } else { 0 };
             let set = step as usize * self.each() % sums.len();
-            if self.dot.ahead == Ahead::Panels {
-                for byte in (0..usize::from(self.dot.vectors) * self.width.bytes()).step_by(CACHE_LINE_BYTES) {
-                    let packed = step * self.line() + STREAM_BYTES + byte as i32;
-                    let line = self.stream.map_or(at.b.at(packed), |lines| at.b.indexed(lines, 1, byte as i32));
-                    f.prefetch(Prefetch::L2, line);
-                }
+            if let Some(lines) = self.stream {
+                let bytes = usize::from(self.dot.vectors) * self.width.bytes();
+                (0..bytes).step_by(CACHE_LINE_BYTES).for_each(|byte| f.prefetch(Prefetch::L2, at.b.indexed(lines, 1, byte as i32)));
             }
             for pass in &self.passes {
                 let left = &mut |_: &mut Function, i: usize, skip| Left::Memory(at.row(i, disp + skip));

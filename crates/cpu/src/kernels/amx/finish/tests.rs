@@ -97,7 +97,9 @@ fn sums_in_memory_are_finished() {
 /// On any processor, without executing them.
 #[test]
 fn kernels_of_all_shapes_are_generated() {
-    for (product, (tall, vectors)) in TileProduct::ALL.iter().flat_map(|p| [(1, 4), (1, 3), (2, 1), (2, 3), (2, 4)].map(|shape| (*p, shape))) {
+    for (product, (tall, vectors)) in
+        TileProduct::ALL.iter().flat_map(|p| [(1, 4), (1, 3), (2, 1), (2, 3), (2, 4)].map(|shape| (*p, shape)))
+    {
         let key = Finish { masked: vectors % 2 == 1, ..key(product, tall, vectors) };
         assert!(key.function(Isa::AMX).finish().is_ok(), "{key:?}");
         for block in key.tiles.blocks() {
