@@ -6,7 +6,7 @@
 use oxidnn_jit::arena::Options;
 use oxidnn_jit::asm::{Asm, Cond, Gpr, Mem, Op, Operand, Simd};
 use oxidnn_jit::ir::{Reuse, TileProduct};
-use oxidnn_jit::kernels::dot::{Args, Dot, Product, Start};
+use oxidnn_jit::kernels::dot::{Ahead, Args, Dot, Product, Start};
 use oxidnn_jit::kernels::tiles::{self, LINES, Setup, Shape, TAP_WORDS, Tiles};
 use oxidnn_jit::{CodeArena, Compiled, Entry, IrError, Isa, Key};
 use std::error::Error;
@@ -106,7 +106,7 @@ enum Kernel {
 const WHOLE: Shape = Shape { rows: [LINES; 2], steps: LINES };
 
 fn tile_kernel(product: TileProduct) -> Tiles {
-    Tiles { product, tall: 2, vectors: 4, line: 4, start: Start::Zero, panels: Reuse::Temporal, asks: true }
+    Tiles { product, tall: 2, vectors: 4, line: 4, start: Start::Zero, panels: Reuse::Temporal, ahead: Ahead::Given }
 }
 
 impl Kernel {

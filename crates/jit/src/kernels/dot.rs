@@ -168,9 +168,34 @@ pub struct Dot {
     pub start: Start,
     /// True when the last vector has [`Args::last`] columns.
     pub masked: bool,
-    /// True when memory that is needed later is prefetched meanwhile, see [`Args::ahead`].
-    pub ahead: bool,
+    /// What is prefetched meanwhile.
+    pub ahead: Ahead,
 }
+
+/// Memory that a kernel prefetches into L2.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Ahead {
+    /// None.
+    Nothing,
+    /// What the arguments say.
+    Given,
+    /// The lines of panels that are read later: by tiles of AMX [`STREAM_BYTES`], where lines are strided [`STREAM_LINES`] later. For panels
+    /// from beyond L2 that are read once: the hardware prefetcher stops at every page, which few rows take no longer to multiply than it
+    /// takes to start again.
+    Panels,
+}
+
+impl Ahead {
+    /// What the arguments say, if operands come from beyond L2.
+    pub const fn given_if(far: bool) -> Ahead {
+        if far { Ahead::Given } else { Ahead::Nothing }
+    }
+}
+
+/// How far ahead packed panels are prefetched.
+pub const STREAM_BYTES: i32 = 8192;
+/// How many strided lines ahead.
+pub const STREAM_LINES: usize = 32;
 
 /// Arguments of a kernel.
 #[repr(C)]
@@ -368,7 +393,7 @@ impl Dot {
             sets: 1,
             start: Start::Zero,
             masked: false,
-            ahead: false,
+            ahead: Ahead::Nothing,
         }
     }
 

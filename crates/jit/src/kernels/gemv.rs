@@ -13,6 +13,7 @@
 //!
 //! Sums are f32 and are many enough at a time that the latency of multiply-adds hides behind memory's.
 
+use super::dot::STREAM_BYTES;
 use super::unpack::{Decode, Decoder, Stored};
 use crate::asm::Width;
 use crate::ir::{Accumulate, Addr, Binary, Elem, Function, Int, Pred, Prefetch, Src, Val};
@@ -349,8 +350,6 @@ impl Streams {
 /// Independent chains of multiply-adds that hide their latency.
 const MIN_CHAINS: usize = 8;
 
-/// How far ahead a panel is prefetched.
-const PREFETCH_DISTANCE_BYTES: i32 = 8192;
 /// Rows from which prefetching pays on AVX-512: with fewer, out-of-order execution reaches far enough ahead, and prefetches cost a few per
 /// cent. With half the bytes a vector it does not reach as far.
 const MIN_PREFETCH_ROWS: usize = 3;
@@ -442,7 +441,7 @@ impl Panel<'_> {
             if self.prefetches() {
                 let near = if self.w.width == Width::W256 { Prefetch::L1 } else { Prefetch::L2 };
                 for byte in (0..self.bytes(self.vectors)).step_by(64) {
-                    f.prefetch(near, at.b.behind(0, self.bytes(line) + byte + PREFETCH_DISTANCE_BYTES));
+                    f.prefetch(near, at.b.behind(0, self.bytes(line) + byte + STREAM_BYTES));
                 }
             }
             for panel in 0..self.panels {

@@ -9,12 +9,13 @@
 //! cycles each, where a load takes 8 from L1 and about 22 from L2. With one tile of rows, it is multiplied by four of columns. Rows are
 //! multiplied by every panel and stay in L1; panels, which are read once for these rows, are prefetched so as to bypass L1.
 //!
-//! Every block prefetches, since data come slowly from L3 if only tile loads ask for them.
+//! Blocks prefetch what comes from beyond L2, since data come slowly from L3 if only tile loads ask for them: 4 KiB of a panel that a tile
+//! of rows reads are a page, at whose begin the hardware prefetcher starts again.
 //!
 //! Code depends neither on depth nor on rows: these are shapes of registers ([`Shape::bytes`]), which [`Setup`] sets for many calls. Depths
 //! that are not a multiple of 16 steps are cut into equal blocks, or end in a call with other shapes that continues the sums of the first.
 
-use super::dot::{Product, Start};
+use super::dot::{Ahead, Product, STREAM_BYTES, Start};
 use crate::ir::{Function, Int, Prefetch, Reuse, Tile, TileProduct};
 use crate::isa::Isa;
 use crate::key::Key;
@@ -48,8 +49,8 @@ pub struct Tiles {
     pub start: Start,
     /// When panels are used again: soon where they, and the rows multiplied by them, stay in L1.
     pub panels: Reuse,
-    /// Whether blocks prefetch, see [`Args::ahead`].
-    pub asks: bool,
+    /// What blocks prefetch.
+    pub ahead: Ahead,
 }
 
 /// Arguments of a kernel.
@@ -372,6 +373,12 @@ impl Tiles {
                     f.tile_load(Tile(4 + i as u8), (*a, 0), *row, Reuse::Temporal);
                     for j in 0..count {
                         if i == 0 {
+                            if self.ahead == Ahead::Panels {
+                                let column = (block.first + j) * LINE_BYTES;
+                                let lines =
+                                    (0..LINES).map(|line| (line * usize::from(self.line) * LINE_BYTES + column) as i32 + STREAM_BYTES);
+                                lines.for_each(|at| f.prefetch(Prefetch::L2, b.at(at)));
+                            }
                             f.tile_load(b_tile(j), (b, ((block.first + j) * LINE_BYTES) as i32), at.b_row, self.panels);
                         }
                         f.tile_dot(self.product, block.sum(i, j), Tile(4 + i as u8), b_tile(j));
@@ -379,7 +386,7 @@ impl Tiles {
                     f.add(*a, a_block);
                 }
                 f.add(b, b_block);
-                if self.asks {
+                if self.ahead == Ahead::Given {
                     (0..PREFETCH_BYTES).step_by(LINE_BYTES).for_each(|byte| f.prefetch(Prefetch::L2, at.ahead.at(byte as i32)));
                     f.add(at.ahead, at.ahead_step);
                 }

@@ -6,7 +6,7 @@ use super::{MAX_EXTRA_K_BLOCKS, ROWS, Round};
 use crate::kernels::tile::{Prefetch, Product};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Reuse;
-use oxidnn_jit::kernels::dot::Start;
+use oxidnn_jit::kernels::dot::{Ahead, Start};
 use oxidnn_jit::kernels::tiles::{self, LINES, Shape, TAP_WORDS, Tiles};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
@@ -41,18 +41,18 @@ pub struct Addend<'a> {
 }
 
 impl Accumulate {
-    /// The kernels for panels of `panel` vectors, and for the numbers of `vectors` that have columns.
+    /// The kernels for panels of `panel` vectors, and for the numbers of `vectors` that have columns. They prefetch `ahead`.
     ///
     /// # Errors
     /// [`Error::Runtime`] if a kernel cannot be generated, or AMX does not multiply the types.
-    pub fn get(isa: Isa, product: Product, panel: usize, vectors: [usize; 2]) -> Result<Accumulate, Error> {
+    pub fn get(isa: Isa, product: Product, (panel, vectors): (usize, [usize; 2]), ahead: Ahead) -> Result<Accumulate, Error> {
         let product = tiles::product(product).ok_or_else(|| Error::Runtime(format!("no tiles multiply {product:?}")))?;
         let mut blocks: Vec<[Option<Block>; 4]> = (0..panel).map(|_| [const { None }; 4]).collect();
         for some in vectors {
             for (i, block) in blocks[some - 1].iter_mut().enumerate() {
                 let start = if i % 2 == 0 { Start::Zero } else { Start::Load };
                 let (tall, vectors, line) = (1 + i as u8 / 2, some as u8, panel as u8);
-                *block = Some(Block::get(isa, Tiles { product, tall, vectors, line, start, panels: Reuse::NonTemporal, asks: true })?);
+                *block = Some(Block::get(isa, Tiles { product, tall, vectors, line, start, panels: Reuse::NonTemporal, ahead })?);
             }
         }
         Ok(Accumulate { registers: Registers::get(isa, product)?, blocks, panel })

@@ -32,6 +32,7 @@ use finish::{Finish, Finisher, LISTED, Pipeline, Results};
 pub use lines::{Half, Lines, Run};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::{Reuse, TileProduct};
+use oxidnn_jit::kernels::dot::Ahead;
 use oxidnn_jit::kernels::tiles::{self, LINES, ROWS, TAP_WORDS, Tiles};
 use oxidnn_runtime::{Buf, Skip};
 use oxidnn_spec::Error;
@@ -64,8 +65,6 @@ const MAX_L1_ROW_BYTES: usize = 256;
 const MAX_SUMS_BYTES: usize = 64 << 10;
 /// Most bytes of gathered rows.
 const MAX_GATHERED_BYTES: usize = 4 << 20;
-/// Fewest bytes from the panels of a single tile of rows to their prefetch.
-const MIN_PREFETCH_BYTES: usize = 32 << 10;
 
 /// A product on vectors or on AMX.
 #[derive(Clone, Debug)]
@@ -210,11 +209,8 @@ pub struct Drive {
     asks: bool,
     /// Whether the panels of a group stay in L1.
     near: bool,
-    /// Whether operands come from beyond L2, so that tiles prefetch.
-    far: bool,
-    /// Whether panels come from beyond L2 for one tile of rows in two halves: then it prefetches all of them, one after the other. With
-    /// fewer rows the hardware prefetcher suffices, since all of a line is read.
-    streams: bool,
+    /// What tiles prefetch of operands from beyond L2: all panels, if there is one tile of rows.
+    ahead: Ahead,
     /// Whether rows in padding are multiplied with it, and once more without if sums came out as non-finite.
     watches: bool,
     /// Whether panels are inspected, because results cannot be computed once more: if all weights are finite, padding is harmless. Reading
@@ -349,11 +345,11 @@ impl Drive {
         };
         let packing = (shape.right != Right::Panels).then(|| cut(budget.plain)).filter(|(_, block)| *block >= all);
         let (packs, (group, block)) = (packing.is_some(), packing.unwrap_or_else(|| cut(budget.panels)));
-        let streams = all == 1 && rows > LINES && !packs && total.saturating_mul(panels).saturating_mul(shape.units) > budget.far;
-        let group = if streams && shape.parts.len() > 1 { 1 } else { group };
         let near = shape.most(&|p| p.taps * p.all_steps() * 4) < MAX_L1_ROW_BYTES;
         let weights = total.saturating_mul(panels).saturating_mul(shape.units);
+        let streams = all == 1 && !packs && weights > budget.far;
         let far = target.threads > 1 || shape.source.saturating_add(weights) > budget.far;
+        let ahead = if streams { Ahead::Panels } else { Ahead::given_if(far) };
         let rounds = shape.parts.iter().map(|p| Round::all(p.all_steps(), MAX_EXTRA_K_BLOCKS).collect()).collect();
         let results =
             rows.saturating_mul(shape.units).saturating_mul(shape.columns) * shape.tail.as_ref().map_or(0, |tail| tail.dst_size());
@@ -363,7 +359,7 @@ impl Drive {
         let tail = shape.tail.as_ref().filter(|_| !packs && !shape.product.is_whole());
         let watches = (reads_padding || partial) && tail.is_some_and(|tail| tail.is_repeatable());
         let inspects = reads_padding && !partial && !watches && tail.is_some() && all > 1;
-        Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks, near, far, streams, watches, inspects }
+        Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks, near, ahead, watches, inspects }
     }
 
     /// Whether tasks pack their panels; otherwise panels are in place, or were packed before.
@@ -475,7 +471,7 @@ impl Drive {
                     let at = index(tall, narrow, start);
                     let (vectors, line) = (self.columns(narrow).div_ceil(LINES) as u8, (shape.panel / LINES) as u8);
                     let tiles =
-                        Tiles { product: self.product, tall: tall as u8, vectors, line, start, panels: self.reuse(), asks: self.far };
+                        Tiles { product: self.product, tall: tall as u8, vectors, line, start, panels: self.reuse(), ahead: self.ahead };
                     if self.keeps_sums() {
                         ready.blocks[at] = Some(Block::get(self.isa, tiles)?);
                     }
@@ -883,18 +879,12 @@ impl<W: Lines> Task<'_, '_, W> {
     fn prefetch(&self, at: &At<'_>, blocks: usize) -> (Prefetch, usize) {
         let (drive, on, nothing) = (self.drive, self.on, (Prefetch::default(), 0));
         let &[_, first, distance, ..] = at.taps else { return nothing };
-        if !drive.far {
+        if drive.ahead != Ahead::Given {
             return nothing;
         }
         let passes = drive.shape.panel.div_ceil(4 / at.tall() * LINES);
         let each = (at.taps.len() / TAP_WORDS * passes * blocks).max(1);
         let all = each * self.panels.len();
-        if drive.streams {
-            let part = &drive.shape.parts[at.part];
-            let panel = part.taps * part.all_steps() * drive.shape.panel * 4;
-            let first = on.b.as_ptr().addr().wrapping_add(at.group.at + at.taps[0] + panel.max(MIN_PREFETCH_BYTES));
-            return (Prefetch { at: first, step: (panel / each).min(tiles::PREFETCH_BYTES), panel: 0 }, 0);
-        }
         if drive.shape.parts.len() > 1 {
             return nothing;
         }

@@ -27,6 +27,7 @@ use crate::kernels::scratch::for_workers;
 use cut::{Cut, Piece};
 use lists::{Batch, Lists, Run};
 use oxidnn_jit::Isa;
+use oxidnn_jit::kernels::dot::{Ahead, STREAM_LINES};
 use oxidnn_spec::Error;
 use panels::{Group, Memory, NextPanels};
 pub use shape::{Block, Operands, PADDING, Packed, Packs, Part, Right, Rows, Shape};
@@ -45,6 +46,11 @@ const MIN_SUMS: usize = 8;
 const MIN_STEPS_OF_SETS: usize = 16;
 /// Steps of a K block below which its results are more data than its panels.
 const MIN_PANEL_BOUND_STEPS: usize = 64;
+/// Most tiles of rows for which lines in place are prefetched as they are read, and fewest steps of a panel.
+const MAX_STREAM_TILES: usize = 2;
+const MIN_STREAM_STEPS: usize = 8 * STREAM_LINES;
+/// Fewest steps of a call with a piece of a prefetch: with fewer, the call takes as long as its products.
+const MIN_CALL_STEPS: usize = 256;
 /// Bytes of panels that tiles read in the time that it takes to list others.
 const PANEL_BYTES_PER_LISTING: usize = 16 << 10;
 
@@ -120,6 +126,8 @@ enum Far {
     Rows,
     /// The panels that follow a K block.
     Panels,
+    /// Lines of panels in place that few tiles of rows read: each is in another page, where the hardware prefetcher starts again.
+    Stream,
 }
 
 /// Kernels by [factors](Factors), by rows, by whether the panel has fewer columns than the others, and by K block.
@@ -146,6 +154,11 @@ impl Far {
         let panels = line.all_bytes() * line.vectors.div_ceil(line.panel);
         // The panels are read once for every block of rows, `A` once for every group of panels.
         let blocks = cut.tasks().div_ceil((line.units * cut.groups()).max(1));
+        let deep = shape.most(&|p| p.taps * p.steps) >= MIN_STREAM_STEPS;
+        let streams = shape.right == Right::InPlace && line.tiles <= MAX_STREAM_TILES && line.panel * line.vector > PREFETCH_BYTES / 4;
+        if streams && deep && panels.saturating_mul(line.units) > line.budget.far {
+            return Some(Far::Stream);
+        }
         if shape.right == Right::Decoded {
             return (line.source > line.budget.far).then_some(Far::Rows);
         }
@@ -314,7 +327,7 @@ impl Nest {
             start: if part == 0 && !self.shape.begins { Start::Zero } else { Start::Load },
             tail: self.shape.tail.clone().filter(|_| ends),
             masked: !columns.is_multiple_of(lanes),
-            prefetch: self.far.is_some(),
+            prefetch: if self.far == Some(Far::Stream) { Ahead::Panels } else { Ahead::given_if(self.far.is_some()) },
         };
         let seven_bits = self.seven_bits.then(|| wide::seven_bits(spec.clone()));
         let whole = seven_bits.clone().filter(|s| s.partial > 0).map(|s| Spec { partial: 0, ..s });
@@ -580,7 +593,7 @@ impl<W: Rows> Task<'_, '_, W> {
                 let before = self.nest.shape.a_from(&self.nest.shape.parts[part], self.on);
                 Prefetch { at: first.wrapping_add(before + 2 * tile), step: tile * tiles.len() / asks, panel: 0 }
             }
-            (Far::Rows, None) => Prefetch::default(),
+            (Far::Rows, None) | (Far::Stream, _) => Prefetch::default(),
         }
     }
 
@@ -600,10 +613,12 @@ impl<W: Rows> Task<'_, '_, W> {
         let some = part.taken.map(|[first, end]| list.taken(first..end, index == 0 || ends, taken));
         let list = some.as_ref().unwrap_or(list);
         if round.next.is_left() {
-            // One panel a call, each with a piece of the prefetch.
-            for panel in whole {
-                let prefetch = round.next.take(part.steps / 4 * tiles.len());
-                let range = PanelRange { panels: panel..panel + 1, outer: false, prefetch };
+            // A few panels a call, each with a piece of the prefetch.
+            let each = MIN_CALL_STEPS.div_ceil((part.steps * tiles.len()).max(1));
+            for first in whole.clone().step_by(each) {
+                let panels = first..whole.end.min(first + each);
+                let prefetch = round.next.take(part.steps / 4 * tiles.len() * panels.len());
+                let range = PanelRange { panels, outer: false, prefetch };
                 self.panels((index, &round.b), list, range, space);
             }
         } else if !whole.is_empty() {

@@ -24,6 +24,7 @@ use super::code::{self, Key};
 pub use fixed::{Fixed, Listed};
 use list::Reach;
 pub use list::{List, ONE_STRIP, Strip};
+pub use oxidnn_jit::kernels::dot::Ahead;
 use oxidnn_jit::kernels::dot::{self, Dot};
 pub use oxidnn_jit::kernels::dot::{Line, PREFETCH_BYTES, Product, Start, Stride};
 use oxidnn_jit::{Entry, Function, Isa};
@@ -58,8 +59,8 @@ pub struct Spec {
     pub tail: Option<Arc<Tail>>,
     /// Whether the last vector has [`Call::last`] columns.
     pub masked: bool,
-    /// Whether the kernel prefetches, see [`Call::prefetch`].
-    pub prefetch: bool,
+    /// What the kernel prefetches, see [`Call::prefetch`].
+    pub prefetch: Ahead,
 }
 
 /// Most vectors of columns in a tile.
@@ -107,7 +108,7 @@ impl Spec {
             start: Start::Zero,
             tail: None,
             masked: false,
-            prefetch: false,
+            prefetch: Ahead::Nothing,
         }
     }
 

@@ -13,7 +13,7 @@
 //! Of every four elements along K the first and third become a pair, then the second and fourth: shifts separate them in a panel. Widened
 //! panels and rows are twice as long, and offsets in them are doubled.
 
-use super::{Call, Line, List, MOST_ROWS, Product, Spec, Stride, Strip, Tile};
+use super::{Ahead, Call, Line, List, MOST_ROWS, Product, Spec, Stride, Strip, Tile};
 use crate::kernels::multiversion::{Simd, multiversion};
 use crate::kernels::scratch::Part;
 use oxidnn_jit::Isa;
@@ -122,7 +122,7 @@ pub fn seven_bits(spec: Spec) -> Spec {
 
 /// The kernel for widened rows and panels, from the one for bytes.
 pub fn words(spec: Spec) -> Spec {
-    Spec { product: Product::I16, partial: 0, prefetch: false, ..spec }
+    Spec { product: Product::I16, partial: 0, prefetch: Ahead::Nothing, ..spec }
 }
 
 /// Whether the elements of panels have seven bits.

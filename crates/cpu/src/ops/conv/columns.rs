@@ -19,7 +19,9 @@ use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::pack::{self, Form, Plain};
 use crate::kernels::tile::runs;
 use crate::kernels::tile::tail::{About, Tail};
-use crate::kernels::tile::{Call, Line, List, MOST_ROWS, Panels, Prefetch, Product, Spec, Start, Stride, Strip, TailArgs, Tile, tallest};
+use crate::kernels::tile::{
+    Ahead, Call, Line, List, MOST_ROWS, Panels, Prefetch, Product, Spec, Start, Stride, Strip, TailArgs, Tile, tallest,
+};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
@@ -258,7 +260,7 @@ impl Columns {
             start: if self.biased { Start::Load } else { Start::Zero },
             tail: Some(Arc::new(self.tail.clone())),
             masked: !pixels.is_multiple_of(lanes),
-            prefetch: self.far,
+            prefetch: Ahead::given_if(self.far),
             ..Spec::new(Product::F32, rows, pixels.div_ceil(lanes))
         }
     }

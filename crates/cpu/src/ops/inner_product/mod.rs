@@ -9,7 +9,7 @@ use crate::CpuTarget;
 use crate::kernels::access::Axis;
 use crate::kernels::gemv::MAX_ROWS;
 use crate::kernels::tile::layout::together;
-use crate::ops::matmul::few::{COLUMNS, Side, Sides};
+use crate::ops::matmul::few::{self, Side, Sides};
 use crate::ops::matmul::gemv;
 use crate::ops::{doubles, fallback, passes, rounded, staged};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
@@ -56,8 +56,8 @@ fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
     if !op.prop.is_forward() {
         return Err(Skip::Op("this propagation kind"));
     }
-    if op.weights.dims()[0] > COLUMNS {
-        return Err(Skip::Shape("more than 4 columns"));
+    if op.weights.dims()[0] > few::most_columns(target) {
+        return Err(Skip::Shape("more columns than half of a vector"));
     }
     let mut problem = problem.clone();
     if let Op::InnerProduct(op) = &mut problem.op {
@@ -72,7 +72,7 @@ fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
         result: Arg::DST,
         batch: 0,
     };
-    sides.check_columns(&problem)?;
+    sides.check_columns(&problem, target)?;
     sides.plan(problem, target)
 }
 

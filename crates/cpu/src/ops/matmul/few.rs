@@ -17,8 +17,11 @@ use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
 
-/// Most columns: with more, a tile has enough lanes to be faster.
-pub(crate) const COLUMNS: i64 = 4;
+/// Most columns of a product on a processor: with more than half of its lanes, a tile is faster.
+pub(crate) fn most_columns(target: &CpuTarget) -> i64 {
+    target.jit.map_or(0, |isa| isa.width().lanes() as i64 / 2)
+}
+
 /// The same of weights of open layout for tiles of AMX, which multiply any number of columns up to 16 in the same time. Measured on
 /// Sapphire Rapids.
 const AMX_COLUMNS: i64 = 2;
@@ -29,6 +32,12 @@ const PLAIN_DEPTH: usize = 512;
 const AMX_PLAIN_DEPTH: usize = 8192;
 /// Least K, for one column and for several: the work after each sum costs as much as a few vectors of products.
 const DEPTH: [usize; 2] = [64, 768];
+/// Columns that idle at least half of the lanes of 256 bits; with more, K is at least `DEPTH` of several.
+const NARROW_COLUMNS: i64 = 4;
+/// What part of `DEPTH` and `WALKED` several narrow columns need with vectors of 512 bits. Measured on Sapphire Rapids.
+const WIDE_PART: usize = 4;
+/// Rows for each of more columns of f16 from which on it pays to convert the columns. Measured on Sapphire Rapids.
+const F16_ROWS: i64 = 4;
 /// Least elements of the streamed side, for one column and for several, that make preparing the other side worthwhile. `DEPTH` and `WALKED`
 /// were measured on Zen 3.
 const WALKED: [usize; 2] = [4 << 10, 96 << 10];
@@ -85,7 +94,11 @@ fn is_small_integer(dtype: DataType) -> bool {
 pub(crate) fn stay_plain(weights: &Tensor, columns: i64, depth: usize, target: &CpuTarget) -> bool {
     let real = [DataType::F32, DataType::Bf16, DataType::F16].contains(&weights.dtype);
     let on_amx = target.jit.is_some_and(|isa| isa.amx) && weights.dtype == DataType::Bf16;
-    let (most, least) = if on_amx { (AMX_COLUMNS, AMX_PLAIN_DEPTH) } else { (COLUMNS, PLAIN_DEPTH) };
+    let (most, least) = if on_amx {
+        (AMX_COLUMNS, AMX_PLAIN_DEPTH)
+    } else {
+        (most_columns(target), if columns > NARROW_COLUMNS { DEPTH[1] } else { PLAIN_DEPTH })
+    };
     real && (columns == 1 || (2..=most).contains(&columns) && depth >= least)
 }
 
@@ -115,9 +128,12 @@ impl Sides {
     ///
     /// # Errors
     /// The reason.
-    pub(crate) fn check_columns(&self, problem: &Problem) -> Result<(), Skip> {
+    pub(crate) fn check_columns(&self, problem: &Problem, target: &CpuTarget) -> Result<(), Skip> {
         self.check(problem)?;
         let (few, many) = (self.few.of(problem)?, self.many.of(problem)?);
+        // Tiles of AMX multiply any number of columns up to 16 in the same time.
+        let on_amx = target.jit.is_some_and(|isa| isa.amx) && many.dtype == DataType::Bf16;
+        let most = most_columns(target).min(if on_amx { NARROW_COLUMNS } else { i64::MAX });
         let (columns, rows) = (few.dims()[self.few.across[0]], many.dims()[self.many.across[0]]);
         let depth = self.many.depth.iter().map(|d| many.dims()[*d] as usize).fold(1, usize::saturating_mul);
         if few.blocking().is_none_or(|b| !b.is_plain()) && columns > 1 {
@@ -128,15 +144,22 @@ impl Sides {
             !is_small_integer(few.dtype) && few.blocking().is_some_and(|b| Axis::new(&self.few.depth, few.dims()).chained(b) == Some(1));
         let several = usize::from(columns > 1 && !contiguous && !is_small_integer(few.dtype));
         let by_row = many.blocking().is_some_and(|b| b.is_plain() && b.strides[self.many.across[0]] == 1 && rows > 1);
+        let part = if most > NARROW_COLUMNS && several == 1 && columns <= NARROW_COLUMNS { WIDE_PART } else { 1 };
         let least = match by_row {
+            _ if columns > NARROW_COLUMNS => DEPTH[1],
             true => LINES,
             false if columns > 1 && contiguous => CONTIGUOUS * columns as usize * 8 / few.dtype.bits(),
-            false => DEPTH[several],
+            false => DEPTH[several] / part,
         };
         let walked = depth.saturating_mul(rows.max(0) as usize);
-        let least_rows = if is_small_integer(few.dtype) { INTEGER_ROWS * (columns - 1) } else { columns };
-        let fits = (1..=COLUMNS).contains(&columns) && rows >= columns.max(least_rows) && depth >= least && walked >= WALKED[several];
-        if fits { Ok(()) } else { Err(Skip::Shape("not of 1 to 4 columns by so many rows and so much depth that a walk pays")) }
+        let least_rows = match few.dtype {
+            dtype if is_small_integer(dtype) => INTEGER_ROWS * (columns - 1),
+            DataType::F16 if columns > NARROW_COLUMNS => F16_ROWS * columns,
+            _ => columns,
+        };
+        let most = if by_row || is_small_integer(few.dtype) { most.min(NARROW_COLUMNS) } else { most };
+        let fits = (1..=most).contains(&columns) && rows >= columns.max(least_rows) && depth >= least && walked >= WALKED[several] / part;
+        if fits { Ok(()) } else { Err(Skip::Shape("not of so few columns by so many rows and so much depth that a walk pays")) }
     }
 
     /// Plans a problem whose layouts are resolved.

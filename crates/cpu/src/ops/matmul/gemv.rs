@@ -130,6 +130,10 @@ pub(in crate::ops) fn prefers_tiles(rows: usize, weights: &Tensor, (depth, colum
     let on_amx = isa.amx && amx::check(product).is_ok();
     let pairs = product == tile::Product::Bf16 && product.is_native(isa);
     let one = wide == 1 && layout > 0;
+    // Columns that end within a word are finished element by element.
+    if layout == 2 && pairs && rows > 1 && deep % 2 == 1 {
+        return true;
+    }
     if (layout == 2 || one) && !beyond && (pairs || weights.dtype == DataType::F32) {
         let (lanes, of_type) = (isa.width().lanes(), usize::from(pairs));
         let vectors = deep.div_ceil(lanes << of_type);

@@ -75,8 +75,8 @@ pub(super) fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<d
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     let n = op.dst.dims().len();
     let (row, column) = (n - 2, n - 1);
-    if op.dst.dims()[column] > few::COLUMNS {
-        return Err(Skip::Shape("more than 4 columns"));
+    if op.dst.dims()[column] > few::most_columns(target) {
+        return Err(Skip::Shape("more columns than half of a vector"));
     }
     let few = Side { arg: Arg::WEIGHTS, across: [column; 2], depth: vec![row] };
     let many = Side { arg: Arg::SRC, across: [row; 2], depth: vec![column] };
@@ -86,7 +86,7 @@ pub(super) fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<d
         resolve_weights(op, &problem.attr, target)?;
     }
     problem.resolve();
-    sides.check_columns(&problem)?;
+    sides.check_columns(&problem, target)?;
     sides.plan(problem, target)
 }
 

@@ -26,6 +26,8 @@ pub(super) struct Cut {
     pub(super) slices: usize,
     /// Whether a task is a slice of a direction with all its steps; otherwise it is a panel of a slice in one step.
     pub(super) whole: bool,
+    /// Whether the recurrent weights come from beyond L2 in every step.
+    pub(super) far: bool,
 }
 
 impl Cut {
@@ -41,7 +43,12 @@ impl Cut {
             || step <= MIN_FORK_MULTIPLY_ADDS
             || z.directions * least >= workers
             || weights <= target.caches.budget(false).recurrent && z.directions * slices(z.directions) >= workers;
-        Cut { batch: z.batch, slices: slices(if whole { z.directions } else { z.directions * panels }), whole }
+        Cut {
+            batch: z.batch,
+            slices: slices(if whole { z.directions } else { z.directions * panels }),
+            whole,
+            far: weights > target.caches.budget(false).far,
+        }
     }
 
     /// The samples of a slice; `slice / slices` of all samples are before it.

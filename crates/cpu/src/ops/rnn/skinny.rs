@@ -7,7 +7,7 @@ use super::cut::Cut;
 use crate::kernels::amx::{self, Accumulate, Addend};
 use crate::kernels::gemv::{PanelRun, Row};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::tile::{Call, Line, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Strip, Tile, max_rows};
+use crate::kernels::tile::{Ahead, Call, Line, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Strip, Tile, max_rows};
 use crate::kernels::tile::{runs, wide};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Buf;
@@ -92,6 +92,8 @@ pub(super) struct Skinny {
     /// Rows that meet the panels in an execution.
     uses: usize,
     on_amx: bool,
+    /// What tiles of AMX prefetch.
+    ahead: Ahead,
 }
 
 /// The products with their kernels, by rows.
@@ -118,13 +120,14 @@ impl Skinny {
         let mut heights = [false; MOST_ROWS];
         cut.heights().into_iter().flat_map(|rows| runs(0..rows, tall)).for_each(|(_, rows, _)| heights[rows - 1] = true);
         let sets = (MIN_SUMS / (cut.batch * vectors).max(1)).clamp(1, SETS);
-        Skinny { isa, product, width, depth, vectors, heights, tall, sets, uses: cut.batch.saturating_mul(steps), on_amx }
+        let ahead = if cut.far && on_amx { Ahead::Panels } else { Ahead::Nothing };
+        Skinny { isa, product, width, depth, vectors, heights, tall, sets, uses: cut.batch.saturating_mul(steps), on_amx, ahead }
     }
 
     /// Products of one row.
     pub(super) fn row(isa: Isa, product: Product, size: [usize; 2]) -> Skinny {
         let isa = isa.without_amx();
-        Skinny::new(isa, product, size, (&Cut { batch: 1, slices: 1, whole: true }, 1))
+        Skinny::new(isa, product, size, (&Cut { batch: 1, slices: 1, whole: true, far: false }, 1))
     }
 
     /// Columns of a panel that a tile takes.
@@ -143,7 +146,7 @@ impl Skinny {
     /// [`Error::Runtime`] if a kernel cannot be generated.
     pub(super) fn build(&self) -> Result<Ready, Error> {
         if self.on_amx {
-            let kernels = Accumulate::get(self.isa, self.product, self.vectors, [self.vectors; 2])?;
+            let kernels = Accumulate::get(self.isa, self.product, (self.vectors, [self.vectors; 2]), self.ahead)?;
             return Ok(Ready {
                 skinny: self.clone(),
                 tiles: Vec::new(),

@@ -148,7 +148,9 @@ fn masked_columns_and_sums_in_memory() {
                         Case { dot, isa, taps: 2, steps: 5, last }.run();
                     }
                 }
-                Case { dot: Dot { start, ahead: true, ..Dot::new(product, 4, 2) }, isa, taps: 2, steps: 5, last: 0 }.run();
+                for ahead in [Ahead::Given, Ahead::Panels] {
+                    Case { dot: Dot { start, ahead, ..Dot::new(product, 4, 2) }, isa, taps: 2, steps: 5, last: 0 }.run();
+                }
             }
         }
     }

@@ -3,7 +3,10 @@
 //! A step is one or two *passes* over the tile. There is one pass where one instruction multiplies the elements of a step. Otherwise every
 //! pass extracts a part of the step's elements from their lanes, `B`'s once, `A`'s row by row, and multiplies those.
 
-use super::{Args, Dot, Function, Int, Line, PREFETCH_BYTES, Pred, Product, STRIP_HEADER_WORDS, Start, Stride, Sums, TileAt, Val, column};
+use super::{
+    Ahead, Args, Dot, Function, Int, Line, PREFETCH_BYTES, Pred, Product, STREAM_LINES, STRIP_HEADER_WORDS, Start, Stride, Sums, TileAt,
+    Val, column,
+};
 use crate::asm::Width;
 use crate::ir::{Accumulate, Addr, Binary, Elem, Prefetch, Src, Unary};
 use crate::isa::Isa;
@@ -12,13 +15,16 @@ use std::mem::offset_of;
 /// The bits that make signed bytes unsigned.
 const FLIP: u32 = 0x8080_8080;
 
+/// Bytes that are prefetched at a time.
+const CACHE_LINE_BYTES: usize = 64;
+
 /// Two ones of 16 bits.
 const ONES: i32 = 0x0001_0001;
 
 /// The logarithm of the number of steps in the body of the loop: the loop's overhead vanishes beside a few tens of multiply-adds, and short
 /// code is generated quickly. Every fourth step prefetches.
 fn unroll_shift(dot: &Dot) -> u8 {
-    if !dot.ahead && usize::from(dot.rows) * usize::from(dot.vectors) >= 12 { 1 } else { 2 }
+    if dot.ahead != Ahead::Given && usize::from(dot.rows) * usize::from(dot.vectors) >= 12 { 1 } else { 2 }
 }
 
 /// Sums in flight that hide the latency of multiply-adds, by the registers that there are.
@@ -121,6 +127,8 @@ struct Writer<'d> {
     b_row: Option<Int>,
     /// The next prefetch, and the distance to the ones that follow.
     ahead: Option<(Int, Int)>,
+    /// Bytes from a line of `B` to the one that [`Ahead::Panels`] prefetches, where lines are strided.
+    stream: Option<Int>,
 }
 
 pub(super) fn write(dot: &Dot, f: &mut Function, begin: impl FnOnce(&mut Function, TileAt), finish: impl FnOnce(&mut Function, &Sums<'_>)) {
@@ -133,8 +141,13 @@ pub(super) fn write(dot: &Dot, f: &mut Function, begin: impl FnOnce(&mut Functio
     });
     let a_step = (!matches!(dot.a_step, Stride::Fixed(_))).then(|| argument(f, offset_of!(Args, a_step)));
     let b_row = (dot.line == Line::Strided).then(|| argument(f, offset_of!(Args, b_row)));
-    let ahead = dot.ahead.then(|| (argument(f, offset_of!(Args, ahead)), argument(f, offset_of!(Args, ahead_step))));
-    let writer = Writer { dot, width: f.isa().width(), passes, args, last, a_step, b_row, ahead };
+    let ahead = (dot.ahead == Ahead::Given).then(|| (argument(f, offset_of!(Args, ahead)), argument(f, offset_of!(Args, ahead_step))));
+    let stream = b_row.filter(|_| dot.ahead == Ahead::Panels).map(|row| {
+        let lines = f.copy(row);
+        f.shl(lines, STREAM_LINES.trailing_zeros() as u8);
+        lines
+    });
+    let writer = Writer { dot, width: f.isa().width(), passes, args, last, a_step, b_row, ahead, stream };
     let strip = argument(f, offset_of!(Args, strips));
     let count = argument(f, offset_of!(Args, count));
     f.repeat_some(count, |f| {
@@ -265,6 +278,10 @@ impl Writer<'_> {
         for step in 0..count {
             let disp = if let Stride::Fixed(bytes) = self.dot.a_step { step * bytes } else { 0 };
             let set = step as usize * self.each() % sums.len();
+            if let Some(lines) = self.stream {
+                let bytes = usize::from(self.dot.vectors) * self.width.bytes();
+                (0..bytes).step_by(CACHE_LINE_BYTES).for_each(|byte| f.prefetch(Prefetch::L2, at.b.indexed(lines, 1, byte as i32)));
+            }
             for pass in &self.passes {
                 let left = &mut |_: &mut Function, i: usize, skip| Left::Memory(at.row(i, disp + skip));
                 self.pass(f, *pass, at, step * self.line(), &sums[set..][..self.each()], left);

@@ -12,7 +12,7 @@ fn types(product: TileProduct) -> Product {
 }
 
 fn tiles(product: TileProduct, tall: u8, vectors: u8) -> Tiles {
-    Tiles { product, tall, vectors, line: vectors, start: Start::Zero, panels: Reuse::Temporal, asks: true }
+    Tiles { product, tall, vectors, line: vectors, start: Start::Zero, panels: Reuse::Temporal, ahead: Ahead::Given }
 }
 
 /// By the processor where it has tiles, and emulated.
@@ -26,7 +26,8 @@ fn tiles_hold_the_sums() {
                         for start in [Start::Zero, Start::Load] {
                             let tall = if rows[1] > 0 { 2 } else { 1 };
                             let panels = if start == Start::Load { Reuse::NonTemporal } else { Reuse::Temporal };
-                            let kernel = Tiles { line, start, panels, asks: start == Start::Zero, ..tiles(product, tall, vectors) };
+                            let ahead = if start == Start::Load { Ahead::Panels } else { Ahead::Given };
+                            let kernel = Tiles { line, start, panels, ahead, ..tiles(product, tall, vectors) };
                             let dot = Dot::new(types(product), (rows[0] + rows[1]) as u8, vectors);
                             let dot = Dot { start, line: Line::Packed(line), ..dot };
                             sums_are_right(&kernel, &Case { dot, isa, taps, steps: steps * blocks, last: 0 }, Shape { rows, steps });

@@ -3,12 +3,12 @@ use super::*;
 use crate::kernels::scratch::lend;
 use crate::kernels::tile::{Panels, Prefetch, TailArgs};
 use oxidnn_jit::ir::Reuse;
-use oxidnn_jit::kernels::dot::Start;
+use oxidnn_jit::kernels::dot::{Ahead, Start};
 use oxidnn_jit::kernels::tiles::Shape;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 fn key(product: TileProduct, tall: u8, vectors: u8) -> Finish {
-    let tiles = Tiles { product, tall, vectors, line: vectors, start: Start::Zero, panels: Reuse::NonTemporal, asks: true };
+    let tiles = Tiles { product, tall, vectors, line: vectors, start: Start::Zero, panels: Reuse::NonTemporal, ahead: Ahead::Given };
     Finish { tiles, tail: Arc::new(Tail::raw()), masked: false, asks: tall == 2, watches: tall == 2 }
 }
 
@@ -97,7 +97,9 @@ fn sums_in_memory_are_finished() {
 /// On any processor, without executing them.
 #[test]
 fn kernels_of_all_shapes_are_generated() {
-    for (product, (tall, vectors)) in TileProduct::ALL.iter().flat_map(|p| [(1, 4), (1, 3), (2, 1), (2, 3), (2, 4)].map(|shape| (*p, shape))) {
+    for (product, (tall, vectors)) in
+        TileProduct::ALL.iter().flat_map(|p| [(1, 4), (1, 3), (2, 1), (2, 3), (2, 4)].map(|shape| (*p, shape)))
+    {
         let key = Finish { masked: vectors % 2 == 1, ..key(product, tall, vectors) };
         assert!(key.function(Isa::AMX).finish().is_ok(), "{key:?}");
         for block in key.tiles.blocks() {

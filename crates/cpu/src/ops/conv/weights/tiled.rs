@@ -23,7 +23,7 @@ use crate::kernels::amx::{self, Accumulate};
 use crate::kernels::epilogue;
 use crate::kernels::scratch::{booked, for_workers};
 use crate::kernels::tile::layout::{panel_columns, panel_tag, together};
-use crate::kernels::tile::{Line, List, MOST_ROWS, Product, Spec, Start, Stride, Tail, Tile, tallest};
+use crate::kernels::tile::{Ahead, Line, List, MOST_ROWS, Product, Spec, Start, Stride, Tail, Tile, tallest};
 use crate::kernels::transpose::Squares;
 use crate::ops::conv::dense;
 use crate::ops::conv::window::sizes_of;
@@ -923,7 +923,7 @@ impl Gradient {
         }
         let last_panel = self.columns.channels.saturating_sub(1) / self.panel * self.panel;
         let vectors = [0, last_panel].map(|first| self.vectors(first).max(1));
-        let accumulate = Accumulate::get(self.isa, self.product, self.panel / CACHE_LINE_ELEMENTS, vectors)?;
+        let accumulate = Accumulate::get(self.isa, self.product, (self.panel / CACHE_LINE_ELEMENTS, vectors), Ahead::Nothing)?;
         Ok(Code::Amx(Box::new((accumulate, Squares::get(self.isa)?))))
     }
 
@@ -946,7 +946,7 @@ impl Gradient {
                         }
                         let line = if self.strided_lines { Line::Strided } else { Line::Packed(line as u8) };
                         let (masked, tail) = (within || self.strided_lines, self.tail.clone());
-                        let (a_step, prefetch) = (if self.is_across() { Stride::Across } else { Stride::Given }, self.far);
+                        let (a_step, prefetch) = (if self.is_across() { Stride::Across } else { Stride::Given }, Ahead::given_if(self.far));
                         let spec = Spec { line, a_step, start, tail, masked, prefetch, ..Spec::new(self.product, rows, vectors) };
                         *tile = Some(Tile::get(self.isa, &spec)?);
                     }
