@@ -1,27 +1,33 @@
 #!/usr/bin/env bash
-# Bad accesses and races under compute-sanitizer: usage tests/gpu/races.sh OXIDNN [SECONDS [LIST...]]
+# Bad accesses and races under compute-sanitizer: usage [JOBS=4] tests/gpu/races.sh OXIDNN [SECONDS [LIST...]]
 #
-# Runs the lists (default: all regression lists) under memcheck and then racecheck within the given seconds (300); a list that does not end within its share is
-# reported as unfinished. Fails if either tool finds something.
+# Runs the lists (default: the smoke and regression lists of all drivers) under racecheck and memcheck within the given seconds (300), in parts of 12 lines, first the
+# first part of every list, JOBS at a time. Prints the parts in which a tool finds something, and how many were clean and how many not finished. Fails if either tool
+# finds something.
 set -u
-oxidnn=$(realpath "$1") seconds=${2:-300}
+oxidnn=$(realpath "$1") end=$(($(date +%s) + ${2:-300})) parts=$(mktemp -d)
 cd "$(dirname "$0")/../.." || exit 2
-export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64
+export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64 oxidnn end
 lists=("${@:3}")
-[ ${#lists[@]} -gt 0 ] || lists=(tests/inputs/*/regress.txt)
-failed=0 left=$((2 * ${#lists[@]})) log=$(mktemp)
-for tool in memcheck racecheck; do
-    for lines in "${lists[@]}"; do
-        share=$(((seconds - SECONDS) / left))
-        left=$((left - 1))
-        [ "$share" -gt 0 ] || { echo "no time for $tool: $lines"; continue; }
-        timeout "$share" compute-sanitizer --tool "$tool" --error-exitcode 1 "$oxidnn" verify --engine gpu --brief --batch "$lines" > "$log" 2>&1
+[ ${#lists[@]} -gt 0 ] || lists=(tests/inputs/*/smoke.txt tests/inputs/*/regress.txt)
+for i in "${!lists[@]}"; do
+    split -l 12 -d -a 3 --additional-suffix="-$i" "${lists[$i]}" "$parts/"
+done
+check() {
+    for tool in racecheck memcheck; do
+        left=$((end - $(date +%s)))
+        [ "$left" -gt 0 ] || { echo "unfinished"; continue; }
+        timeout "$left" compute-sanitizer --tool "$tool" --error-exitcode 9 "$oxidnn" verify --engine gpu --jobs 1 --brief --batch "$1" > "$1.log" 2>&1
         case $? in
-            0) echo "$tool, clean: $lines" ;;
-            124) echo "$tool, unfinished in $share s: $lines" ;;
-            *) echo "$tool, FAILED: $lines"; tail -n 20 "$log"; failed=1 ;;
+            0) echo "clean" ;;
+            124) echo "unfinished" ;;
+            *) echo "FAILED under $tool:"; cat "$1"; tail -n 20 "$1.log" ;;
         esac
     done
-done
-rm -f "$log"
-exit $failed
+}
+export -f check
+find "$parts" -name '[0-9]*' | sort | xargs -P "${JOBS:-4}" -I{} bash -c 'check {}' > "$parts/found"
+grep -v -x -e clean -e unfinished "$parts/found"
+echo "$(grep -c -x clean "$parts/found") runs clean, $(grep -c -x unfinished "$parts/found") unfinished"
+grep -q FAILED "$parts/found" && exit 1
+rm -rf "$parts"

@@ -12,7 +12,8 @@ __device__ __forceinline__ u32 widen(u32 x) {
     constexpr u32 kOne = 0x3C003C00;
 #endif
     u32 r;
-    x = (x & 0x000F000F) ^ (UNSIGNED ? kBase : kBase ^ 0x00080008);
+    // (x & mask) ^ base in one instruction.
+    asm("lop3.b32 %0, %1, %2, %3, 0x6A;" : "=r"(x) : "r"(x), "r"(0x000F000F), "r"(UNSIGNED ? kBase : kBase ^ 0x00080008));
 #if A_TYPE == T_BF16
     asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(r) : "r"(x), "r"(kOne), "r"(kLess));
 #else

@@ -22,7 +22,7 @@ using Scale = Element<SCALE_TYPE>;
 enum : int { kWarps = 8, kBlocks = ROWS / 8 };
 // Pieces in flight to registers, and CTAs per SM (measured on an H200: more is slower).
 enum : int {
-    kAhead = ROWS == 8 ? 3 : 2, kBlocksAtOnce = ROWS == 8 ? 2 : 1,
+    kAhead = ROWS == 8 ? 4 : 3, kBlocksAtOnce = ROWS == 8 ? 2 : 1,
     kLane = WIDTH / 8, kTiles = kLane / 2,   // columns of a lane; M tiles of mma.sync that they make
 };
 
@@ -53,16 +53,31 @@ struct Piece {
     uint4 a[kBlocks];
 };
 
-__device__ __forceinline__ Piece load_piece(const W4Params &p, int k, int column, int g, int q) {
+// Where a lane's operands of the next piece are.
+struct Cursor {
+    const u8 *w;
+    const u16 *a[kBlocks];
+};
+
+__device__ __forceinline__ Cursor cursor_at(const W4Params &p, int k, int column, int g, int q) {
+    Cursor at;
+    at.w = p.w + i64(k + q * 8) * p.w_row + min(column, p.n - kLane) / 2;
+#pragma unroll
+    for (int b = 0; b < kBlocks; b++) at.a[b] = p.a + min(b * 8 + g, p.rows - 1) * p.a_row + k + q * 8;
+    return at;
+}
+
+// Loads a piece and moves on to the next one.
+__device__ __forceinline__ Piece load_piece(const W4Params &p, Cursor &at) {
     Piece x;
-    const u8 *w = p.w + i64(k + q * 8) * p.w_row + min(column, p.n - kLane) / 2;
 #pragma unroll
-    for (int i = 0; i < 8; i++) {
-        const u8 *from = w + i * p.w_row;
-        asm volatile("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(x.w[i]) : "l"(from));
+    for (int i = 0; i < 8; i++) asm volatile("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(x.w[i]) : "l"(at.w + i * p.w_row));
+    at.w += 32 * p.w_row;
+#pragma unroll
+    for (int b = 0; b < kBlocks; b++) {
+        x.a[b] = *reinterpret_cast<const uint4 *>(at.a[b]);
+        at.a[b] += 32;
     }
-#pragma unroll
-    for (int b = 0; b < kBlocks; b++) x.a[b] = *reinterpret_cast<const uint4 *>(p.a + min(b * 8 + g, p.rows - 1) * p.a_row + k + q * 8);
     return x;
 }
 
@@ -81,12 +96,11 @@ __device__ __forceinline__ void multiply_piece(const Piece &x, float (&sum)[kTil
     }
 }
 
-// The scales of a lane's columns, loaded with the first piece of a group.
+// The scales of a lane's columns, loaded a group ahead.
 struct Scales {
     Scale::Raw of[kLane];
 };
-__device__ __forceinline__ Scales load_scales(const W4Params &p, int group, int column) {
-    const Scale::Raw *from = p.scales + group * p.scale_row + min(column, p.n - kLane);
+__device__ __forceinline__ Scales load_scales(const Scale::Raw *from) {
     Scales x;
 #pragma unroll
     for (int j = 0; j < kLane; j++) x.of[j] = __ldg(from + j);
@@ -123,7 +137,9 @@ __device__ __forceinline__ float4 sum_of_warps(const float *parts, int at) {
 extern "C" __global__ void __launch_bounds__(256, kBlocksAtOnce) gemm_w4(const __grid_constant__ W4Params p) {
     extern __shared__ float parts[];   // [warp][row][column], and what the other CTAs of the cluster send: [rank][element]
     __shared__ u64 arrived;
-    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, q = lane % 4;
+    // The same in all lanes, which the compiler sees by the shuffle.
+    const int warp = __shfl_sync(~0u, int(threadIdx.x) / 32, 0);
+    int lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
     int rank = SPLIT > 1 ? int(cluster_rank()) : 0, first_column = blockIdx.x / SPLIT * WIDTH, column = first_column + g * kLane;
     u32 barrier = shared_address(&arrived), sent = shared_address(parts + kWarps * ROWS * WIDTH);
     if constexpr (SPLIT > 1) {
@@ -139,18 +155,28 @@ extern "C" __global__ void __launch_bounds__(256, kBlocksAtOnce) gemm_w4(const _
 
     float total[kTiles][kBlocks][4] = {}, sum[kTiles][kBlocks][4] = {};
     Piece next[kAhead];
-    Scales scales;
+    Cursor at = cursor_at(p, from * 32, column, g, q);
 #pragma unroll
-    for (int j = 0; j < kAhead; j++) next[j] = load_piece(p, min(from + j, pieces - 1) * 32, column, g, q);
+    for (int j = 0; j < kAhead; j++) {
+        if (from + j < to) next[j] = load_piece(p, at);
+    }
+    // Pieces of a group of scales, and those left in this one.
+    int of_group = p.group / 32, group = from / of_group, left = (group + 1) * of_group - from;
+    const Scale::Raw *scales_at = p.scales + group * p.scale_row + min(column, p.n - kLane);
+    Scales scales = {};
+    if (from < to) scales = load_scales(scales_at);
     for (int first = from; first < to; first += kAhead) {
 #pragma unroll
         for (int j = 0; j < kAhead; j++) {
             int i = first + j;
             if (i >= to) break;
-            if (i == from || i * 32 % p.group == 0) scales = load_scales(p, i * 32 / p.group, column);
             multiply_piece(next[j], sum);
-            if (i + kAhead < to) next[j] = load_piece(p, (i + kAhead) * 32, column, g, q);
-            if (i + 1 == to || (i + 1) * 32 % p.group == 0) add_group(scales, sum, total);
+            if (i + kAhead < to) next[j] = load_piece(p, at);
+            if (--left == 0 || i + 1 == to) {
+                add_group(scales, sum, total);
+                left = of_group, scales_at += p.scale_row;
+                if (i + 1 < to) scales = load_scales(scales_at);
+            }
         }
     }
 #pragma unroll

@@ -185,22 +185,32 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) rows_gradient(cons
         }
         if (own >= 0) to[own] = own_sums[sum];
     };
-#if CLUSTER > 1
-    // Each CTA adds a share of the cluster's sums, in the order of ranks.
+#if CLUSTER > 1 || ADRIFT
+    // Through shared memory, from where neighbouring threads store neighbouring sums; each CTA adds a share of the cluster's, in the order of ranks.
     real* const room = (real*)staged(0, 0, false);
     const int columns = (int)a.columns, rank = blockIdx.x % CLUSTER;
     __syncthreads();
     store(room, 0);
     store(room + columns, 1);
+#if CLUSTER > 1
     meet_cluster();
+#else
+    __syncthreads();
+#endif
     for (int j = rank * THREADS + threadIdx.x; j < 2 * columns; j += CLUSTER * THREADS) {
+        const i64 part = (i64)(j / columns) * (gridDim.x / CLUSTER) + blockIdx.x / CLUSTER;
+#if CLUSTER > 1
         real x = there(room[j], 0);
 #pragma unroll
         for (int b = 1; b < CLUSTER; ++b) x += there(room[j], b);
-        const i64 part = (i64)(j / columns) * (gridDim.x / CLUSTER) + blockIdx.x / CLUSTER;
+#else
+        const real x = room[j];
+#endif
         a.partial[part * columns + j % columns] = x;
     }
+#if CLUSTER > 1
     meet_cluster();   // a CTA must not exit while others read its shared memory
+#endif
 #else
 #pragma unroll
     for (int sum = 0; sum < 2; ++sum) store(a.partial + ((i64)sum * gridDim.x + blockIdx.x) * a.columns, sum);

@@ -9,18 +9,26 @@
 // shared memory, if they begin at any offset.
 #include "args.cuh"
 
-extern "C" __global__ void __launch_bounds__(THREADS * PER_BLOCK) rows_vector(const __grid_constant__ Args a) {
+// CTAs that share an SM, at least; without a number the compiler chooses fewer registers than with 1.
+#if RESIDENT
+#define BOUNDS THREADS* PER_BLOCK, RESIDENT
+#else
+#define BOUNDS THREADS* PER_BLOCK
+#endif
+
+extern "C" __global__ void __launch_bounds__(BOUNDS) rows_vector(const __grid_constant__ Args a) {
     begin();
     prepare(a);
+    Ahead ahead;
 #if STAGED
-    fetch_row(a, (index)blockIdx.x, threadIdx.x);
+    fetch_row(a, (index)blockIdx.x, threadIdx.x, ahead);
 #endif
 #if CLUSTER > 1
-    for (i64 o = blockIdx.x / CLUSTER; o < a.outputs; o += gridDim.x / CLUSTER) row(a, (index)o, true, blockIdx.x % CLUSTER * THREADS + threadIdx.x);
+    for (i64 o = blockIdx.x / CLUSTER; o < a.outputs; o += gridDim.x / CLUSTER) row(a, (index)o, true, blockIdx.x % CLUSTER * THREADS + threadIdx.x, ahead);
 #else
     const int own = threadIdx.x / THREADS;
     for (i64 first = (i64)blockIdx.x * PER_BLOCK; first < a.outputs; first += (i64)gridDim.x * PER_BLOCK) {
-        row(a, (index)(first + own), first + own < a.outputs, threadIdx.x % THREADS);
+        row(a, (index)(first + own), first + own < a.outputs, threadIdx.x % THREADS, ahead);
     }
 #endif
 }

@@ -15,6 +15,7 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("cluster.cuh", include_str!("../../kernels/cluster.cuh")),
     ("pool.cuh", include_str!("../../kernels/pool.cuh")),
     ("resample.cuh", include_str!("../../kernels/resample.cuh")),
+    ("resample_planes.cuh", include_str!("../../kernels/resample_planes.cuh")),
     ("lrn.cuh", include_str!("../../kernels/lrn.cuh")),
     ("lrn_power.cuh", include_str!("../../kernels/lrn_power.cuh")),
     ("types.cuh", include_str!("../../kernels/types.cuh")),

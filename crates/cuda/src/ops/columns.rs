@@ -192,7 +192,8 @@ impl Shape {
         let room = i64::from(target.facts.shared_memory);
         let stages = if 2 * row > room { return Ok(None) } else { (room.min(RING) / (row * together)).clamp(2, STAGES) };
         // Two CTAs of an SM add their sums in the memory of the ring. Clusters of more are not all resident.
-        let is_pair = together == 2 && parts % 2 == 0 && stages * row >= 8 * self.columns;
+        let sums = 8 * self.columns;
+        let is_pair = together == 2 && parts % 2 == 0 && stages * row >= sums;
         let cluster = if target.facts.sm >= 90 && is_pair { 2 } else { 1 };
         let at = book(program, &Shape { parts: parts / cluster, ..*self }, 2, Real::Single)?;
         for (name, value) in [
@@ -216,7 +217,7 @@ impl Shape {
         }
         let mut launch = emit.launch_blocks("rows_gradient", [parts as u32, 1, 1]);
         (launch.block, launch.cluster) = (threads as u32, cluster as u32);
-        launch.shared = (stages * row) as u32;
+        launch.shared = (stages * row).max(if self.adrift { sums } else { 0 }) as u32;
         launch.aligned = all.iter().map(|m| MapPlace::Arg(m.arg, 0)).collect();
         program.launches.push(launch);
         Ok(Some((at, Layout::plain([parts / cluster, self.columns].into()).map_err(|_| Skip::Shape("sizes that overflow"))?)))

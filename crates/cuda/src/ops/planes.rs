@@ -22,8 +22,8 @@ pub(crate) struct Planes {
     pub(crate) more: i64,
     /// Bytes of the input rows of a band.
     pub(crate) band: i64,
-    /// Statements that replace those of tiles and compute this many results along a row, written by `finish_run`.
-    pub(crate) runs: Option<(i64, String)>,
+    /// The function of `resample_planes.cuh` that replaces the statements of tiles, and how many results along a row a thread computes.
+    pub(crate) runs: Option<(i64, &'static str)>,
     /// Values that depend on the column or the row only, computed once per CTA.
     pub(crate) table: Option<Table>,
 }
@@ -84,10 +84,8 @@ impl Planes {
         let shared = if group > 1 { group * whole } else { self.bytes(band + tile.tall - 1) };
         // Includes the rows and columns of tiles beyond the plane.
         let upper = |n: i64, d: i64| ceil(n, d) * d;
-        let (tables, entry) = match (&self.runs, self.table) {
-            (Some((wide, _)), Some(table)) => {
-                ([upper(dst.dims[3], *wide), upper(band, tile.tall)], table.count.saturating_mul(table.bytes))
-            }
+        let (tables, entry) = match (self.runs, self.table) {
+            (Some((wide, _)), Some(table)) => ([upper(dst.dims[3], wide), upper(band, tile.tall)], table.count.saturating_mul(table.bytes)),
             _ => ([0; 2], 0),
         };
         let room = upper((tables[0] + tables[1]).saturating_mul(entry), 16);
@@ -105,7 +103,7 @@ impl Planes {
     pub(crate) fn launch(&self, mut emit: Emitter, dst: &Layout, code: &str, shape: &Shape) -> Launch {
         let (dims, name, word) = (self.tensor.dims(), self.name, type_name(self.tensor.dtype));
         let Shape { tile, band, group, shared, tables } = *shape;
-        let (wide, code) = self.runs.as_ref().map_or((1, code), |(wide, own)| (*wide, own.as_str()));
+        let wide = self.runs.map_or(1, |r| r.0);
         let (pairs, bands, down) = (dims[0] * dims[1], ceil(dst.dims[2], band), ceil(dst.dims[2], tile.tall));
         emit.define("RANK", dst.ndims());
         emit.option("TALL_TILE", tile.tall);
@@ -142,7 +140,13 @@ impl Planes {
              DEVICE i64 at(const index* q) const {{ return ((int)q[2] - first) * width + (int)q[3]; }}\n}};\n",
             if table.is_some() { "    const Entry *columns, *rows;\n    int top;\n" } else { "" }
         ));
-        let code = code.replace(&format!("a.{name}_data, {name}_at(a, q)"), "plane.words, plane.at(q)");
+        let code = match self.runs {
+            Some((_, function)) => {
+                emit.code("#include \"resample_planes.cuh\"\n");
+                format!("    {function}<TALL, WIDE>(a, p, plane);\n")
+            }
+            None => code.replace(&format!("a.{name}_data, {name}_at(a, q)"), "plane.words, plane.at(q)"),
+        };
         emit.code(&tile_of(&code, tile.along, dst.ndims(), ", const Plane& plane"));
         let blocks = (ceil(pairs, group) * bands).min(i64::from(i32::MAX)) as u32;
         let mut launch = emit.launch_blocks("planes", [blocks, 1, 1]);

@@ -8,10 +8,9 @@ use crate::program::{Launch, MapPlace};
 use oxidnn_spec::{DataType, Layout};
 use std::fmt::Write;
 
-/// 32-bit registers of a thread for the row, at most: in general; with further tensors that all rows share; the same by single elements; with 1,024 threads.
+/// 32-bit registers of a thread for the row, at most: in general; with further tensors that all rows share; with 1,024 threads.
 const WORDS: i64 = 32;
 const WORDS_OF_SHARED: i64 = 16;
-const WORDS_OF_SINGLE: i64 = 16;
 const WORDS_OF_MANY: i64 = 24;
 
 /// Threads of a CTA in a cluster, and registers of a thread for the row: with two CTAs per SM, or one.
@@ -23,11 +22,10 @@ const WORDS_OF_STAGING: i64 = 64;
 /// Bytes of a row from which clusters pay off.
 const LARGE: i64 = 64 * 1024;
 /// Elements of tensors that all rows share in the shared memory of a CTA, at most; threads of such a CTA, at least, and threads per SM, each CTA of which copies them
-/// once: all if the row takes few registers.
+/// once.
 const STAGED: i64 = 10 * 1024;
 const STAGED_BLOCK: i64 = 256;
 const STAGED_THREADS: i64 = 1280;
-const WORDS_OF_FULL: i64 = 8;
 /// Threads of a CTA, at least, otherwise: few, so that an SM does not wait for the slowest of many rows.
 const BLOCK: i64 = 64;
 
@@ -132,9 +130,10 @@ pub(crate) struct Shape {
     adrift: bool,
     threads: i64,
     chunks: i64,
-    /// CTAs per row; CTAs, at most.
+    /// CTAs per row; CTAs, at most; CTAs that share an SM, at least, 0: any number.
     cluster: i64,
     blocks: i64,
+    resident: i64,
     /// Threads of a CTA, at least.
     block: i64,
     /// Bytes of shared memory into which a thread prefetches its vectors of the CTA's next row; 0: none.
@@ -180,10 +179,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     let vector = whole.or(adrift).unwrap_or(1);
     let adrift = adrift.is_some();
     let words: i64 = inputs.iter().filter(|i| i.kept).map(|i| i.words(vector)).sum();
-    let blocks = |threads: i64, chunks: i64| {
-        let at_once = if chunks * words <= WORDS_OF_FULL { 2048 } else { STAGED_THREADS };
-        if adrift && shares { at_once / threads.max(STAGED_BLOCK) * i64::from(facts.multiprocessors) } else { 1 << 20 }
-    };
+    let resident = |threads: i64| if adrift && shares { STAGED_THREADS / threads.max(STAGED_BLOCK) } else { 0 };
     let block = if adrift && shares { STAGED_BLOCK } else { BLOCK };
     let base = Shape {
         vector,
@@ -192,21 +188,26 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
         chunks: 0,
         cluster: 1,
         blocks: i64::from(facts.multiprocessors),
+        resident: 1,
         block,
         staged: 0,
         along: along.0,
+    };
+    let with = |shape: Shape| {
+        let resident = resident(shape.threads);
+        Shape { resident, blocks: if resident > 0 { resident * i64::from(facts.multiprocessors) } else { 1 << 20 }, ..shape }
     };
     let vectors = (terms / vector).max(1);
     let single = [32, 64, 128, 256, 512, 1024].into_iter().find_map(|threads| {
         let chunks = chunks(vectors, threads)?;
         let limit = if threads == 1024 {
             WORDS_OF_MANY
-        } else if shares && !adrift {
-            if vector == 1 { WORDS_OF_SINGLE } else { WORDS_OF_SHARED }
+        } else if shares {
+            WORDS_OF_SHARED
         } else {
             WORDS
         };
-        (chunks * words <= limit).then_some(Shape { threads, chunks, blocks: blocks(threads, chunks), ..base })
+        (chunks * words <= limit).then_some(with(Shape { threads, chunks, ..base }))
     });
     let staging = || {
         let chunks = chunks(vectors, STAGING)?;
@@ -229,7 +230,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     }
     let clustered = |limit: i64, cluster: i64| {
         let chunks = chunks(vectors, cluster * CLUSTERED)?;
-        (chunks * words <= limit).then_some(Shape { threads: CLUSTERED, chunks, cluster, blocks: blocks(CLUSTERED, chunks), ..base })
+        (chunks * words <= limit).then_some(with(Shape { threads: CLUSTERED, chunks, cluster, ..base }))
     };
     let all = WORDS_OF_CLUSTERED.iter().flat_map(|&limit| [2, 4, 8].into_iter().filter_map(move |cluster| clustered(limit, cluster)));
     let busy = |s: &Shape| outputs * s.cluster >= i64::from(facts.multiprocessors);
@@ -260,6 +261,7 @@ fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
         emit.option(name, value);
     }
     emit.option("PER_BLOCK", (shape.block / threads).max(1));
+    emit.option("RESIDENT", shape.resident);
     emit.define("SURELY", surely(chunks));
     emit.define("STAGES", stages.len().max(1));
     emit.number("outputs", outputs);
@@ -278,15 +280,16 @@ fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
 }
 
 /// Statements that bind the accessors used in `text` to the vectors of the current chunk, and that select element `i`. With rows at any offset, shared tensors are
-/// in shared memory.
+/// in shared memory, those of element `i` at `here`.
 fn used(inputs: &[Input], text: &str, adrift: bool) -> [String; 2] {
     let (mut bound, mut lanes) = (String::new(), String::new());
+    let of_room = |t: &Input| adrift.then(|| inputs.iter().filter(|t| !t.kept).position(|s| s.name == t.name)).flatten();
     for t in inputs.iter().filter(|t| mentions(text, &t.name)) {
         let name = &t.name;
         if t.kept {
             let _ = writeln!(bound, "            auto& {name} = {name}_kept[c];");
-        } else if adrift {
-            let _ = writeln!(bound, "            auto {name} = [&](const Args&, const index* q) {{ return {name}_room(a)[place(*q)]; }};");
+        } else if let Some(k) = of_room(t) {
+            let _ = writeln!(lanes, "                auto {name} = [&](const Args&, const index*) {{ return room[here + {k}]; }};");
             continue;
         } else {
             let _ = writeln!(
@@ -300,27 +303,25 @@ fn used(inputs: &[Input], text: &str, adrift: bool) -> [String; 2] {
     [bound, lanes]
 }
 
-/// Declares `prepare(a)`, which copies the tensors that all rows share to shared memory, if rows begin at any offset: with a free place behind every vector, so that
-/// threads that each read an element of their vectors have no bank conflicts. Returns the bytes.
+/// Declares `prepare(a)`, which copies the tensors that all rows share to shared memory, if rows begin at any offset: interleaved, so that an element's are loaded
+/// together, and with a free place behind every vector, so that threads that each read an element of their vectors have no bank conflicts. Returns the bytes.
 fn prepare(emit: &mut Emitter, inputs: &[Input], terms: i64, shape: &Shape) -> i64 {
     let shared: Vec<&Input> = inputs.iter().filter(|t| !t.kept && shape.adrift).collect();
-    let words = terms + terms / shape.vector + 1;
-    let (mut rooms, mut copies) = (String::new(), String::new());
+    let mut copies = String::new();
     for (k, Input { name, .. }) in shared.iter().enumerate() {
-        let _ = writeln!(rooms, "DEVICE real* {name}_room(const Args& a) {{ return room + {k} * (int)a.room_words; }}");
-        let _ = writeln!(copies, "        {name}_room(a)[place(q[0])] = {name}(a, q);");
+        let _ = writeln!(copies, "        room[place(c) + {k}] = {name}(a, q);");
     }
     if !shared.is_empty() {
-        emit.number("room_words", words);
-        emit.code(&format!(
-            "extern __shared__ __align__(16) real room[];\nDEVICE int place(index c) {{ return (int)c + (int)((u32)c / VECTOR); }}\n{rooms}"
-        ));
+        emit.define("SHARED", shared.len());
+        emit.code(
+            "extern __shared__ __align__(16) real room[];\nDEVICE int place(int c) { return SHARED * (c + (int)((u32)c / VECTOR)); }\n",
+        );
         copies = format!(
             "    for (int c = threadIdx.x; c < (int)a.terms; c += blockDim.x) {{\n        const index q[] = {{c}};\n{copies}    }}\n    __syncthreads();\n"
         );
     }
     emit.code(&format!("DEVICE void prepare(const Args& a) {{\n{copies}}}\n"));
-    shared.len() as i64 * words * emit.real().dtype().bits() as i64 / 8
+    shared.len() as i64 * (terms + terms / shape.vector + 1) * emit.real().dtype().bits() as i64 / 8
 }
 
 /// The launch.
@@ -329,20 +330,23 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     let Shape { vector, adrift, threads, cluster, along, .. } = *shape;
     declare(&mut emit, shape, body);
     let shared = prepare(&mut emit, inputs, body.terms, shape);
-    let (mut declared, mut loads, mut edges) = (String::new(), String::new(), String::new());
+    let (mut declared, mut loads, mut edges, mut ahead) = (String::new(), String::new(), String::new(), String::new());
     for t in inputs.iter().filter(|t| t.kept) {
         let name = &t.name;
         let _ = writeln!(declared, "    Vector<{name}_type, VECTOR> {name}_kept[CHUNKS];");
         let _ = writeln!(loads, "            {name}_kept[c].load(a.{name}_data, {name}_at(a, {}));", t.position());
         if adrift {
-            let _ = writeln!(declared, "    Vector<{name}_type, 1> {name}_edge;");
-            let _ = writeln!(edges, "            {name}_edge.load(a.{name}_data, {name}_at(a, {}));", t.position());
+            let _ = writeln!(declared, "    auto {name}_edge = ahead.{name}_edge;");
+            let _ = writeln!(ahead, "    Vector<{name}_type, 1> {name}_edge;");
+            let _ = writeln!(edges, "            ahead.{name}_edge.load(a.{name}_data, {name}_at(a, {}));", t.position());
         }
     }
     // The position of a thread's vector of a chunk; with rows at any offset, whole vectors behind the `head` elements before the first vector boundary.
     let term = if adrift {
+        // Vectors that a thread surely has save branches, and take registers, which are limited only where rows are staged or share tensors.
+        let sure = if shared + shape.staged > 0 { "c < SURELY || " } else { "" };
         format!(
-            " + head;\n        if (valid && r + VECTOR <= a.terms) {{\n            row_term(a, 0, p);\n            p[{along}] += (index)r;\n"
+            " + head;\n        if (valid && ({sure}r + VECTOR <= a.terms)) {{\n            row_term(a, 0, p);\n            p[{along}] += (index)r;\n"
         )
     } else {
         ";\n        if (valid && (c < SURELY || r < a.terms)) {\n            row_term(a, (index)r, p);\n".to_owned()
@@ -361,13 +365,18 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     };
     let chunk = |text: &str, before: &str, body: &str, after: &str| {
         let [bound, lanes] = used(inputs, text, adrift);
+        // Where the elements of shared tensors are: all chunks at the same distance from those of the first.
+        let at_room =
+            |place: &str| if lanes.contains("here") { format!("                const int here = {place};\n") } else { String::new() };
+        let here = at_room("places[i] + c * (SHARED * (VECTOR + 1) * THREADS * CLUSTER)");
         let mut all = each_chunk(&format!(
             "            const index first = p[{along}];\n{bound}{before}#pragma unroll\n            for (int i = 0; i < VECTOR; ++i) {{\n                \
-             p[{along}] = first + i;\n{lanes}{body}            }}\n{after}"
+             p[{along}] = first + i;\n{here}{lanes}{body}            }}\n{after}"
         ));
         if adrift {
             let single = |text: &str| text.replace("_kept[c]", "_edge").replace("VECTOR", "1");
-            all += &format!("    {{\n{}    }}\n", each_edge(&format!("{}{}{lanes}{body}{after}", single(&bound), single(before))));
+            let here = at_room("place(edge)");
+            all += &format!("    {{\n{}    }}\n", each_edge(&format!("{}{}{here}{lanes}{body}{after}", single(&bound), single(before))));
         }
         all
     };
@@ -400,16 +409,25 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
             t.name
         )
     });
+    if shared > 0 {
+        declared += "    int places[VECTOR];\n#pragma unroll\n    for (int i = 0; i < VECTOR; ++i) places[i] = SHARED * (lane * (VECTOR + 1) + head + i + (head + i) / VECTOR);\n";
+    }
     let edges = if adrift { format!("    {{\n{}    }}\n", each_edge(&edges)) } else { String::new() };
-    let load = if shape.staged > 0 { staged_loads(&mut emit, inputs, shape, (&each_chunk, &before)) } else { each_chunk(&loads) };
+    emit.code(&format!("struct Ahead {{\n{ahead}}};\n"));
+    let load = if shape.staged > 0 {
+        let of_next = |text: &str| format!("{edges}{}", each_chunk(text));
+        format!("{declared}{}", staged_loads(&mut emit, inputs, shape, [&each_chunk, &of_next], &before))
+    } else {
+        format!("{edges}{declared}{}", each_chunk(&loads))
+    };
     let result = if result.is_empty() {
         String::new()
     } else {
         format!("    if (valid && lane == 0) {{\n        index p[RANK + 2] = {{}};\n        output(a, o, p);\n{result}    }}\n")
     };
     emit.code(&format!(
-        "DEVICE void row(const Args& a, index o, bool valid, int lane) {{\n    index p[RANK + 2] = {{}};\n    real s[{}];\n    if (valid) output(a, o, p);\n\
-         {before}{declared}{edges}{load}{body}{result}{left}}}\n",
+        "DEVICE void row(const Args& a, index o, bool valid, int lane, Ahead& ahead) {{\n    index p[RANK + 2] = {{}};\n    real s[{}];\n    \
+         if (valid) output(a, o, p);\n{before}{load}{body}{result}{left}}}\n",
         stages.len().max(1)
     ));
     let per_block = (shape.block / threads).max(1);
@@ -423,9 +441,9 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     launch
 }
 
-/// Declares `fetch_row(a, o, lane)`, which copies a thread's vectors of row `o` to shared memory, and returns the statements that take the row from there and
-/// prefetch the next one.
-fn staged_loads(emit: &mut Emitter, inputs: &[Input], shape: &Shape, (each_chunk, before): (&dyn Fn(&str) -> String, &str)) -> String {
+/// Declares `fetch_row(a, o, lane, ahead)`, which copies a thread's vectors of row `o` to shared memory and loads its element at the edge, and returns the statements
+/// that take the row from there and prefetch the next one. The first of `each` repeats statements for all vectors, the second also loads the elements at the edge.
+fn staged_loads(emit: &mut Emitter, inputs: &[Input], shape: &Shape, each: [&dyn Fn(&str) -> String; 2], before: &str) -> String {
     let (mut fetches, mut loads, mut room) = (String::new(), String::new(), 0);
     for t in inputs.iter().filter(|t| t.kept) {
         let (name, bytes) = (&t.name, shape.vector * t.bytes());
@@ -435,14 +453,14 @@ fn staged_loads(emit: &mut Emitter, inputs: &[Input], shape: &Shape, (each_chunk
         let _ = writeln!(fetches, "            const i64 {name}_first = {at};");
         let _ = writeln!(fetches, "            fetch<{bytes}>({place}, {from});");
         let _ = writeln!(loads, "            {name}_kept[c].load({place}, 0);");
-        room += shape.chunks * STAGING * bytes;
+        room += shape.chunks * shape.threads * bytes;
     }
     emit.code(&format!(
-        "#include \"fetch.cuh\"\nextern __shared__ __align__(16) u8 staged[];\nDEVICE void fetch_row(const Args& a, index o, int lane) {{\n    \
+        "#include \"fetch.cuh\"\nextern __shared__ __align__(16) u8 staged[];\nDEVICE void fetch_row(const Args& a, index o, int lane, Ahead& ahead) {{\n    \
          const bool valid = o < a.outputs;\n    index p[RANK + 2] = {{}};\n    if (valid) output(a, o, p);\n{before}{}    commit_fetches();\n}}\n",
-        each_chunk(&fetches)
+        each[1](&fetches)
     ));
-    format!("    wait_fetches<0>();\n{}    fetch_row(a, o + gridDim.x, lane);\n", each_chunk(&loads))
+    format!("    wait_fetches<0>();\n{}    fetch_row(a, o + gridDim.x, lane, ahead);\n", each[0](&loads))
 }
 
 /// `across(stage, x)`: combines the values of a cluster's CTAs in the order of ranks, through distributed shared memory.

@@ -251,9 +251,9 @@ fn resampling_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
         // When downsampling, reads from shared memory would have bank conflicts.
         let runs = if twice {
             let wide = if op.dst.dtype.bits() <= 16 && op.dst.dims()[3] % 8 == 0 { 8 } else { 4 };
-            Some((wide, TWICE_RUNS.to_owned()))
+            Some((wide, "resample_twice"))
         } else {
-            (op.dst.dims()[3] >= op.src.dims()[3]).then(|| (4, resampled_runs(nearest)))
+            (op.dst.dims()[3] >= op.src.dims()[3]).then_some((4, "resample"))
         };
         let table = Table { function: "tap_of", element: "Tap", count: 1, bytes: if Real::of(problem) == Real::Double { 16 } else { 8 } };
         map.planes(Planes {
@@ -277,7 +277,7 @@ fn resampling_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
             ratio: (2, 1),
             more: 4,
             band: 2 * BAND,
-            runs: Some((if op.dst.dtype.bits() == 32 { 2 } else { 4 }, SPREAD_TWICE_RUNS.into())),
+            runs: Some((if op.dst.dtype.bits() == 32 { 2 } else { 4 }, "spread_twice")),
             table: None,
         });
     } else if !forward && rank == 4 && Real::of(problem) == Real::Single {
@@ -302,78 +302,13 @@ fn resampling_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
                 ratio: (op.dst.dims()[2], op.src.dims()[2].max(1)),
                 more: most(2) + 2,
                 band: BAND,
-                runs: Some((2, SPREAD_RUNS.into())),
+                runs: Some((2, "spread")),
                 table: Some(Table { function: "spread_of", element: "u32", count: 1 + entries, bytes: 4 }),
             });
         }
     }
     Ok(map.program())
 }
-
-/// Statements that interpolate a tile of a plane in shared memory: along input rows, of which the last two are kept, then between these. Taps of linear
-/// interpolation come from the tables.
-fn resampled_runs(nearest: bool) -> String {
-    let find = if nearest {
-        "taps(a, d, min(o, (index)a.length[2 + d] - 1), at, second);"
-    } else {
-        "const Tap t = d ? plane.columns[o] : plane.rows[o - plane.top];\n        at[0] = t.places & 0xffff, at[1] = t.places >> 16, second = t.second;"
-    };
-    format!(
-        "    auto find = [&](int d, index o, index (&at)[2], real& second) {{\n        {find}\n    }};\n    u32 left[WIDE], right[WIDE];\n    real second[WIDE];\n#pragma unroll\n    \
-         for (int x = 0; x < WIDE; ++x) {{\n        index at[2];\n        find(1, p[3] + x, at, second[x]);\n        \
-         left[x] = at[0] * (u32)sizeof(from_type::word), right[x] = at[1] * (u32)sizeof(from_type::word);\n    }}\n    \
-         auto line = [&](index y, real (&v)[WIDE]) {{\n        const u8* row = (const u8*)(plane.words + (y - plane.first) * plane.width);\n        \
-         auto number = [&](u32 place) {{ return from_type::decode(*(const from_type::word*)(row + place)); }};\n#pragma unroll\n        \
-         for (int x = 0; x < WIDE; ++x) v[x] = SIDES == 1 ? number(left[x]) : fma(second[x], number(right[x]), ((real)1 - second[x]) * number(left[x]));\n    }};\n    \
-         index held[2] = {{-1, -1}};\n    real lines[2][WIDE];\n#pragma unroll\n    for (int j = 0; j < TALL; ++j) {{\n        index own[RANK];\n        \
-         if (!moved(a, p, j, 0, own)) break;\n        index at[2];\n        real below;\n        find(0, own[2], at, below);\n        if (at[0] != held[0]) {{\n            \
-         if (at[0] == held[1]) {{\n#pragma unroll\n                for (int x = 0; x < WIDE; ++x) lines[0][x] = lines[1][x];\n            }} else {{\n                \
-         line(at[0], lines[0]);\n            }}\n            held[0] = at[0];\n        }}\n        if (SIDES == 2 && at[1] != held[1]) {{\n            \
-         line(at[1], lines[1]);\n            held[1] = at[1];\n        }}\n        real v[WIDE];\n#pragma unroll\n        \
-         for (int x = 0; x < WIDE; ++x) v[x] = SIDES == 1 ? lines[0][x] : fma(below, lines[1][x], ((real)1 - below) * lines[0][x]);\n        finish_run<WIDE>(a, own, v);\n    }}\n"
-    )
-}
-
-/// Statements that resample a tile of a plane in shared memory to twice its size: each result is 3/4 of the nearest input and 1/4 of the next, first along
-/// columns, then along rows. The inputs beyond the edges are those on the edges.
-const TWICE_RUNS: &str = "    enum { OWN = WIDE / 2 + 2 };\n    const int height = (int)a.input[0], columns = (int)a.input[1];\n    int at[OWN];\n#pragma unroll\n    \
-    for (int x = 0; x < OWN; ++x) at[x] = min(max((int)p[3] / 2 - 1 + x, 0), columns - 1);\n    auto line = [&](int y, real (&v)[OWN]) {\n        \
-    const from_type::word* row = plane.words + (min(max((int)p[2] / 2 - 1 + y, 0), height - 1) - plane.first) * plane.width;\n#pragma unroll\n        \
-    for (int x = 0; x < OWN; ++x) v[x] = from_type::decode(row[at[x]]);\n    };\n    real lines[3][OWN];\n    line(0, lines[0]);\n    line(1, lines[1]);\n#pragma unroll\n    \
-    for (int j = 0; j < TALL / 2; ++j) {\n        line(j + 2, lines[(j + 2) % 3]);\n        const real (&own)[OWN] = lines[(j + 1) % 3];\n#pragma unroll\n        \
-    for (int side = 0; side < 2; ++side) {\n            const real (&next)[OWN] = lines[(j + 2 * side) % 3];\n            real t[OWN], v[WIDE];\n#pragma unroll\n            \
-    for (int x = 0; x < OWN; ++x) t[x] = SIDES == 1 ? own[x] : fma((real)0.75, own[x], (real)0.25 * next[x]);\n#pragma unroll\n            \
-    for (int x = 0; x < WIDE; ++x) {\n                const real nearest = t[x / 2 + 1];\n                \
-    v[x] = SIDES == 1 ? nearest : fma((real)0.75, nearest, (real)0.25 * t[x / 2 + 2 * (x % 2)]);\n            }\n            index q[RANK];\n            \
-    if (moved(a, p, 2 * j + side, 0, q)) finish_run<WIDE>(a, q, v);\n        }\n    }\n";
-
-/// Statements that sum the gradients of a tile of a plane in shared memory of twice its size: 3/4 of those of an input's own results and 1/4 of their neighbours',
-/// with those on the edges again beyond them, first along rows, then along columns.
-const SPREAD_TWICE_RUNS: &str = "    const int height = (int)a.output[0], columns = (int)a.output[1], first = 2 * (int)p[3] - 1;\n    const bool whole = columns % (2 * WIDE) == 0 && ((u64)plane.words & 15) == 0;\n    real sum[TALL][WIDE] = {};\n#pragma unroll\n    \
-    for (int y = SIDES == 1 ? 1 : 0; y < 2 * TALL + SIDES; ++y) {\n        \
-    const from_type::word* row = plane.words + (min(max(2 * (int)p[2] - 1 + y, 0), height - 1) - plane.first) * plane.width;\n        real x[2 * WIDE + 2], t[WIDE];\n        \
-    auto single = [&](int i) { x[i] = from_type::decode(row[min(max(first + i, 0), columns - 1)]); };\n        single(0);\n        single(2 * WIDE + 1);\n        \
-    if (whole) {\n            Vector<from_type, 2 * WIDE> inner;\n            inner.load(row, first + 1);\n#pragma unroll\n            \
-    for (int i = 0; i < 2 * WIDE; ++i) x[1 + i] = inner.number(i);\n        } else {\n#pragma unroll\n            \
-    for (int i = 0; i < 2 * WIDE; ++i) single(1 + i);\n        }\n#pragma unroll\n        \
-    for (int i = 0; i < WIDE; ++i) {\n            const real own = x[2 * i + 1] + x[2 * i + 2], beside = x[2 * i] + x[2 * i + 3];\n            \
-    t[i] = SIDES == 1 ? own : fma((real)0.75, own, (real)0.25 * beside);\n        }\n#pragma unroll\n        \
-    for (int j = 0; j < TALL; ++j) {\n            const int side = y - 2 * j;\n            if (side < 0 || side > 3 || SIDES == 1 && side % 3 == 0) continue;\n            \
-    const real weight = SIDES == 1 ? 1 : side % 3 == 0 ? 0.25 : 0.75;\n#pragma unroll\n            for (int i = 0; i < WIDE; ++i) sum[j][i] = fma(weight, t[i], sum[j][i]);\n        }\n    }\n#pragma unroll\n    \
-    for (int j = 0; j < TALL; ++j) {\n        index own[RANK];\n        if (moved(a, p, j, 0, own)) finish_run<WIDE>(a, own, sum[j]);\n    }\n";
-
-/// Statements that sum the gradients of a tile of a plane in shared memory over the outputs that use it, row by row, with weights from the tables.
-const SPREAD_RUNS: &str = "    index from[WIDE], count[WIDE];\n    float weights[WIDE][MOST];\n#pragma unroll\n    \
-    for (int x = 0; x < WIDE; ++x) {\n        const Entry* column = plane.columns + (p[3] + x) * (MOST + 1);\n        from[x] = column[0] & 0xffff, count[x] = column[0] >> 16;\n#pragma unroll\n        \
-    for (int k = 0; k < MOST; ++k) weights[x][k] = __uint_as_float(column[1 + k]);\n    }\n    const Entry* rows[TALL];\n    index first = 0x7fffffff, last = -1;\n#pragma unroll\n    \
-    for (int j = 0; j < TALL; ++j) {\n        rows[j] = plane.rows + (p[2] + j - plane.top) * (MOST + 1);\n        const index begin = rows[j][0] & 0xffff, size = rows[j][0] >> 16;\n        \
-    if (size > 0) first = min(first, begin), last = max(last, begin + size - 1);\n    }\n    real sum[TALL][WIDE] = {};\n    \
-    for (index o = first; o <= last; ++o) {\n        const from_type::word* line = plane.words + (o - plane.first) * plane.width;\n        real t[WIDE] = {};\n#pragma unroll\n        \
-    for (int x = 0; x < WIDE; ++x) {\n#pragma unroll\n            for (int k = 0; k < MOST; ++k) {\n                \
-    if (k < count[x]) t[x] = fma(weights[x][k], from_type::decode(line[from[x] + k]), t[x]);\n            }\n        }\n#pragma unroll\n        \
-    for (int j = 0; j < TALL; ++j) {\n            const u32 k = (u32)(o - (index)(rows[j][0] & 0xffff));\n            if (k >= rows[j][0] >> 16) continue;\n            \
-    const real w = __uint_as_float(rows[j][1 + k]);\n#pragma unroll\n            for (int x = 0; x < WIDE; ++x) sum[j][x] = fma(w, t[x], sum[j][x]);\n        }\n    }\n#pragma unroll\n    \
-    for (int j = 0; j < TALL; ++j) {\n        index own[RANK];\n        if (moved(a, p, j, 0, own)) finish_run<WIDE>(a, own, sum[j]);\n    }\n";
 
 /// The spatial dimensions other than `along`.
 fn across(rank: usize, along: usize) -> impl Iterator<Item = usize> {

@@ -55,7 +55,7 @@ impl Tiles {
 }
 
 /// CTAs of `gemm_w4.cu` up to which two CTAs divide K.
-const FEW_BLOCKS: i64 = 200;
+const FEW_BLOCKS: i64 = 132;
 
 /// A product with 4-bit weights and scales (groups of K, columns).
 struct FourBits<'a> {
