@@ -324,13 +324,9 @@ fn prepare(emit: &mut Emitter, inputs: &[Input], terms: i64, shape: &Shape) -> i
     shared.len() as i64 * (terms + terms / shape.vector + 1) * emit.real().dtype().bits() as i64 / 8
 }
 
-/// The launch.
-pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launch {
-    let Body { inputs, dst, stages, ready, each, result, outputs, .. } = *body;
-    let Shape { vector, adrift, threads, cluster, along, .. } = *shape;
-    declare(&mut emit, shape, body);
-    let shared = prepare(&mut emit, inputs, body.terms, shape);
-    let (mut declared, mut loads, mut edges, mut ahead) = (String::new(), String::new(), String::new(), String::new());
+/// For operands that stay in registers: their declarations, the loads of a chunk, of the elements at the edges of a row, and the members of what is loaded a row ahead.
+fn kept(inputs: &[Input], adrift: bool) -> [String; 4] {
+    let [mut declared, mut loads, mut edges, mut ahead] = [const { String::new() }; 4];
     for t in inputs.iter().filter(|t| t.kept) {
         let name = &t.name;
         let _ = writeln!(declared, "    Vector<{name}_type, VECTOR> {name}_kept[CHUNKS];");
@@ -341,6 +337,27 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
             let _ = writeln!(edges, "            ahead.{name}_edge.load(a.{name}_data, {name}_at(a, {}));", t.position());
         }
     }
+    [declared, loads, edges, ahead]
+}
+
+/// Declares `head`, the number of elements of a row before the first vector boundary, and `bodies`, that of its whole vectors.
+fn head(inputs: &[Input], dst: Option<&Input>) -> String {
+    inputs.iter().filter(|t| t.kept).chain(dst).next().map_or(String::new(), |t| {
+        format!(
+            "    int head = 0;\n    if (valid) {{\n        row_term(a, 0, p);\n        head = (int)min(-{}_at(a, p) & (VECTOR - 1), a.terms);\n    }}\n    \
+             const int bodies = ((int)a.terms - head) / VECTOR;\n",
+            t.name
+        )
+    })
+}
+
+/// The launch.
+pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launch {
+    let Body { inputs, dst, stages, ready, each, result, outputs, .. } = *body;
+    let Shape { vector, adrift, threads, cluster, along, .. } = *shape;
+    declare(&mut emit, shape, body);
+    let shared = prepare(&mut emit, inputs, body.terms, shape);
+    let [mut declared, loads, edges, ahead] = kept(inputs, adrift);
     // The position of a thread's vector of a chunk; with rows at any offset, whole vectors behind the `head` elements before the first vector boundary.
     let term = if adrift {
         // Vectors that a thread surely has save branches, and take registers, which are limited only where rows are staged or share tensors.
@@ -401,14 +418,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         body += ready;
         body += &chunk(each, before, &lane, "            out.store(a.dst_data, at);\n");
     }
-    let own = inputs.iter().filter(|t| t.kept).chain(dst).next().filter(|_| adrift);
-    let before = own.map_or(String::new(), |t| {
-        format!(
-            "    int head = 0;\n    if (valid) {{\n        row_term(a, 0, p);\n        head = (int)min(-{}_at(a, p) & (VECTOR - 1), a.terms);\n    }}\n    \
-             const int bodies = ((int)a.terms - head) / VECTOR;\n",
-            t.name
-        )
-    });
+    let before = if adrift { head(inputs, dst) } else { String::new() };
     if shared > 0 {
         declared += "    int places[VECTOR];\n#pragma unroll\n    for (int i = 0; i < VECTOR; ++i) places[i] = SHARED * (lane * (VECTOR + 1) + head + i + (head + i) / VECTOR);\n";
     }
