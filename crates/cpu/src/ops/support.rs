@@ -230,7 +230,7 @@ pub(super) fn bias_gradient(executor: &dyn Executor, dst: &View<'_>, bias: &View
     });
 }
 
-/// Pixels that are added together: of other types, and of those that are read in place.
+/// Pixels whose sum in f32 is added to the sum in f64: those that are converted to f32 first, and those that are read where they lie.
 const PIXELS_PER_PARTIAL_SUM: usize = 16;
 const PIXELS_IN_PLACE: usize = 512;
 

@@ -197,10 +197,10 @@ fn row_sums(executor: &dyn Executor, dst: &View<'_>, bias: &View<'_>) {
     });
 }
 
-/// Resolves open layouts of weights to panels, if the columns are one dimension. If channels do not fill whole steps, panels would have
-/// gaps between pixels, and if pixels do not, a source whose channels are planes would be copied: such weights are contiguous along K and
-/// packed at execution, the latter if they are smaller than the source. Panels for signed bytes have their column sums behind
-/// them.
+/// Resolves open layouts of weights to panels, if the columns are one dimension. Weights are contiguous along K instead, and packed at
+/// execution, in two cases: panels would have gaps between pixels, since channels do not fill whole steps; or the source would be copied
+/// for panels, since its channels are planes whose pixels do not fill whole steps, and the weights have fewer rows than it. Panels for
+/// signed bytes have their column sums behind them.
 pub(super) fn resolve_weights(op: &mut InnerProduct, (isa, target): (Isa, &CpuTarget), together: usize) -> Result<(), Skip> {
     let n = op.weights.dims().len();
     let dims = *op.weights.dims();
