@@ -29,8 +29,10 @@ pub(super) const LISTED: usize = 8;
 /// Bytes of the sums of a block; and of the row addresses of a call.
 const SUMS: usize = ROWS * 2 * LINES * 4;
 const LIST: usize = LISTED * ROWS * size_of::<usize>();
+/// Bytes of the sums of a waiting block and of the one that is being multiplied.
+pub(super) const SUMS_BYTES: usize = 2 * SUMS;
 /// Offset of the lists, and of the state, behind the sums of two blocks.
-const LISTS: usize = 2 * SUMS;
+const LISTS: usize = SUMS_BYTES;
 const STATE: usize = LISTS + 2 * LIST;
 /// Offset of a vector behind the state that shows whether a sum was not finite.
 const WATCH: usize = (STATE + size_of::<State>()).next_multiple_of(64);
