@@ -266,7 +266,8 @@ impl Key for Finish {
 
     fn write(&self, f: &mut Function) {
         let args = f.arguments();
-        let [column, shift, rows] = [offset_of!(Args, column), offset_of!(Args, c_from), offset_of!(Args, rows)].map(|at| field(f, args, at));
+        let [column, shift, rows] =
+            [offset_of!(Args, column), offset_of!(Args, c_from), offset_of!(Args, rows)].map(|at| field(f, args, at));
         let state = state(f, args);
         f.store_int(state.at(offset_of!(State, now) as i32), rows);
         let before = self.tiles.blocks().next_back();

@@ -347,7 +347,7 @@ impl Drive {
         let (packs, (group, block)) = (packing.is_some(), packing.unwrap_or_else(|| cut(budget.panels)));
         // Panels that stay in L1 with the rows of a tile and the sums of two blocks.
         let row = shape.most(&|p| p.taps * p.all_steps() * 4);
-        let in_l1 = target.caches.l1.saturating_sub(ROWS * row + finish::SUMS_BYTES) / widest;
+        let in_l1 = target.caches.l1.saturating_sub(row.saturating_mul(ROWS).saturating_add(finish::SUMS_BYTES)) / widest;
         let near = row < MAX_L1_ROW_BYTES || group <= in_l1;
         let weights = total.saturating_mul(panels).saturating_mul(shape.units);
         let streams = all == 1 && !packs && weights > budget.far;
