@@ -73,9 +73,6 @@ impl Part {
             },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 if columns == 16 && lines <= 4 => unsafe { x86::few16(from.as_ptr(), to.as_mut_ptr(), &self) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
             Isa::Avx512 if columns == 16 => unsafe { x86::square16::<false>(from.as_ptr(), to.as_mut_ptr(), &self) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
@@ -142,35 +139,6 @@ mod x86 {
             for (q, line) in lines.iter().enumerate().filter(|(q, _)| 4 * q + i < words) {
                 // SAFETY: the caller's promise.
                 unsafe { _mm512_storeu_ps(to.add((4 * q + i) * width).cast(), *line) };
-            }
-        }
-    }
-
-    /// The same for up to 4 lines.
-    ///
-    /// # Safety
-    /// As for [`square16`].
-    #[target_feature(enable = "avx512f,avx512dq")]
-    pub(super) unsafe fn few16(from: *const u8, to: *mut u8, part: &Part) {
-        let (there, width) = ((0xffff_u32 >> (16 - part.words)) as u16, 4 * part.width);
-        let load = |j: usize| {
-            let there = if j < part.lines { there } else { 0 };
-            // SAFETY: the caller's promise; no lane of a missing line is read.
-            unsafe { _mm512_maskz_loadu_ps(there, from.wrapping_add(j * part.step).cast()) }
-        };
-        let [a, b, c, d] = [load(0), load(1), load(2), load(3)];
-        let (w, x, y, z) = (_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b), _mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
-        // Quarter q of the i-th is word 4 * q + i of all lines.
-        for (i, words) in [low16(w, y), high16(w, y), low16(x, z), high16(x, z)].into_iter().enumerate() {
-            let quarters = [
-                _mm512_extractf32x4_ps::<0>(words),
-                _mm512_extractf32x4_ps::<1>(words),
-                _mm512_extractf32x4_ps::<2>(words),
-                _mm512_extractf32x4_ps::<3>(words),
-            ];
-            for (q, line) in quarters.into_iter().enumerate().filter(|(q, _)| 4 * q + i < part.words) {
-                // SAFETY: the caller's promise.
-                unsafe { _mm512_storeu_ps(to.add((4 * q + i) * width).cast(), _mm512_zextps128_ps512(line)) };
             }
         }
     }
