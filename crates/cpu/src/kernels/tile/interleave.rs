@@ -23,14 +23,15 @@ struct Job {
     panel: usize,
 }
 
-/// Packs rows and columns of a matrix into panels, one after the other, zero-padded behind the last column and row.
+/// Packs rows and columns of a matrix into panels, one after the other, zero-padded behind the last column and row; says whether there is
+/// code for them.
 ///
 /// # Panics
 /// When the matrix does not have these rows and columns, or `to` is too short.
-pub(super) fn panels(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
+pub(super) fn panels(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) -> bool {
     let Size { depth, columns } = size;
     if depth == 0 || columns == 0 {
-        return;
+        return true;
     }
     let read = (depth - 1).checked_mul(from.depth).and_then(|n| n.checked_add(columns.checked_mul(form.size)?));
     let (panel, count) = (form.panel(depth), columns.div_ceil(form.width));
@@ -52,8 +53,9 @@ pub(super) fn panels(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &
         #[cfg(target_arch = "x86_64")]
         (Isa::Avx2, 4) if form.size == 1 && form.width.is_multiple_of(8) => unsafe { x86::bytes8(&job) },
         (_, 1) => copy_rows(simd, from.bytes, &job, to),
-        _ => by_number(from.bytes, &job, to),
+        _ => return false,
     }
+    true
 }
 
 /// Rows to prefetch ahead: each is in another page, which hardware prefetchers do not cross.
@@ -112,22 +114,6 @@ fn ask(from: *const u8, len: usize) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (from, len);
-}
-
-/// Packs element by element.
-fn by_number(bytes: &[u8], job: &Job, to: &mut [u8]) {
-    let Job { row, depth, columns, form: Form { size, together, width }, panel, .. } = *job;
-    let line = width * together * size;
-    for step in 0..depth.div_ceil(together) {
-        for (to, first) in to.chunks_exact_mut(panel).zip((0..columns).step_by(width)) {
-            let (here, to) = (width.min(columns - first), &mut to[step * line..][..line]);
-            to.fill(0);
-            for t in 0..together.min(depth - step * together) {
-                let from = bytes[(step * together + t) * row + first * size..][..here * size].chunks_exact(size);
-                to.chunks_exact_mut(together * size).zip(from).for_each(|(to, from)| to[t * size..][..size].copy_from_slice(from));
-            }
-        }
-    }
 }
 
 /// A run of columns of a line: its addresses in the `T` rows, of which the first ones exist, and the destinations of its two halves.

@@ -14,7 +14,6 @@ pub mod layout;
 pub(in crate::kernels) mod list;
 pub mod pack;
 mod prefetch;
-pub mod square;
 pub mod tail;
 #[cfg(test)]
 mod tests;
