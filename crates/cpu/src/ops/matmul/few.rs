@@ -1,5 +1,5 @@
 //! `few_columns:jit`, and `gemv:jit` of inner product: floating-point products with one side of few rows or few columns, neither packed;
-//! the few columns may be integers, with scales and zero points.
+//! the few columns may be integers, with scales and zero points. The rows of [`gemv`](super::gemv) run the same kernels.
 //! The other side is streamed once, in place, by the kernels of `gemv`. With few columns that is the source: columns of the weights become
 //! rows of the left operand, and rows of the source columns of the right one. Tiles would multiply idle lanes of columns.
 

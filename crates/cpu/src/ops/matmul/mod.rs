@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `tiled`, `place`, `zero_points` | products on generated microkernels, which inner product shares: plan and run; operands as strided matrices; corrections of integer sums |
 //! | `jit` | the rows on these: `packed:jit`, `packed:amx`, `small:jit` (few weights or few rows) |
-//! | `gemv`, `few`, `dots` | weights read once, in place: few rows and compressed weights; few columns, of either operand; bytes by one row or column |
+//! | `gemv`, `few`, `dots` | weights read once, in place: few rows and compressed weights; few columns, of either operand; bytes by few rows or one column |
 //! | `merged` | batches that share their weights as one product |
 //! | `packed`, `sparse` | `packed:portable`; CSR, COO and bit masks |
 

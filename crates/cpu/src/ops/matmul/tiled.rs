@@ -476,12 +476,7 @@ impl Tiled {
     }
 
     /// What is subtracted from the sums of every column; the column sums themselves if the factor differs by row.
-    fn compensation<'s>(
-        &self,
-        code: &Code,
-        (simd, ctx): (Simd, &Ctx<'_>),
-        sums: &'s mut [f32],
-    ) -> Result<&'s [i32], Error> {
+    fn compensation<'s>(&self, code: &Code, (simd, ctx): (Simd, &Ctx<'_>), sums: &'s mut [f32]) -> Result<&'s [i32], Error> {
         if sums.is_empty() {
             return Ok(&[]);
         }
@@ -603,10 +598,7 @@ impl Generated for Tiled {
         let by_line = self.parts.compensation > 0 && self.kept_sums.is_none() && self.places[1].row == 1;
         let (of_rows, signed) = (self.outer.is_some_and(|o| o.by_column), self.gemm.product() == Product::S8S8);
         let sums = |wanted: bool, signed| wanted.then(|| ByteProduct::of_sums(self.isa, signed)).transpose();
-        Ok(Code {
-            gemm: self.gemm.build()?,
-            line_sums: [sums(of_rows, signed)?, sums(by_line, true)?],
-        })
+        Ok(Code { gemm: self.gemm.build()?, line_sums: [sums(of_rows, signed)?, sums(by_line, true)?] })
     }
 
     fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
