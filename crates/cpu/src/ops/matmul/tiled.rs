@@ -10,7 +10,7 @@
 //! zero points have terms that differ by row and by column; sums start with these, see [`zero_points`](super::zero_points).
 
 use super::place::{self, Place};
-use super::zero_points::{self, Outer, Terms};
+use super::zero_points::{self, Outer};
 use crate::CpuTarget;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::{Broadcast, varying};
@@ -489,8 +489,10 @@ impl Tiled {
             }
             return Ok(sums);
         }
-        zero_points::column_sums((self, code.line_sums(1)), (simd, ctx), factor, lend(&mut *sums))?;
-        Ok(bytemuck::cast_slice(sums))
+        zero_points::column_sums((self, code.line_sums(1)), (simd, ctx), lend(&mut *sums))?;
+        let sums = bytemuck::cast_slice_mut::<f32, i32>(sums);
+        sums.iter_mut().for_each(|sum| *sum = sum.wrapping_mul(factor));
+        Ok(sums)
     }
 
     /// Copies the rows of the left operand, with a row of ones behind them, to scratch.
@@ -611,7 +613,7 @@ impl Generated for Tiled {
             let [a, b, c] = self.starts(batch);
             [if self.beside { 0 } else { a }, b, c]
         };
-        let outer = Terms::new(self, code, (simd, ctx), column_sums, rows)?;
+        let outer = self.terms(code, (simd, ctx), column_sums, rows)?;
         let begin = |block: Block<'_>| {
             if let Some(terms) = &outer {
                 terms.begin(block);

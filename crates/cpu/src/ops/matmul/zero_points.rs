@@ -63,18 +63,19 @@ impl Outer {
     }
 }
 
-impl<'t> Terms<'t> {
+impl Tiled {
     /// The terms of an execution; those by row are in scratch of [`Outer::numbers`] elements. `None` if sums start with zero.
     ///
     /// # Errors
     /// [`Error`] when an argument is missing.
-    pub(super) fn new(
-        tiled: &'t Tiled,
+    pub(super) fn terms<'t>(
+        &'t self,
         code: &Code,
         (simd, ctx): (Simd, &Ctx<'t>),
         column_sums: &'t [i32],
         rows: &'t mut [f32],
     ) -> Result<Option<Terms<'t>>, Error> {
+        let tiled = self;
         let Some(outer) = tiled.outer else { return Ok(None) };
         let (sizes, arg) = (tiled.gemm.sizes(), tiled.args[0]);
         let (count, to) = (sizes.batch * sizes.rows, lend(&mut *rows));
@@ -110,7 +111,9 @@ impl<'t> Terms<'t> {
         });
         Ok(Some(Terms { tiled, outer, simd, rows: bytemuck::cast_slice(rows), columns, column_sums }))
     }
+}
 
+impl Terms<'_> {
     /// Writes what the sums of a block start with.
     pub(super) fn begin(&self, block: Block<'_>) {
         let (tiled, Outer { by_row, by_column, .. }) = (self.tiled, self.outer);
@@ -144,16 +147,11 @@ impl<'t> Terms<'t> {
     }
 }
 
-/// Writes `factor` times the column sums of all right operands.
+/// Writes the column sums of all right operands.
 ///
 /// # Errors
 /// [`Error`] when the argument is missing or also written.
-pub(super) fn column_sums(
-    (tiled, code): (&Tiled, Option<&ByteProduct>),
-    (simd, ctx): (Simd, &Ctx<'_>),
-    factor: i32,
-    to: Buf,
-) -> Result<(), Error> {
+pub(super) fn column_sums((tiled, code): (&Tiled, Option<&ByteProduct>), (simd, ctx): (Simd, &Ctx<'_>), to: Buf) -> Result<(), Error> {
     let (arg, place, depth, width) = (tiled.args[1], tiled.places[1], tiled.gemm.sizes().depth, tiled.width());
     let bytes: &[u8] = ctx.input(arg).ok_or_else(|| Error::arg(arg, "memory that is written too", "memory of its own"))?;
     let panels = tiled.gemm.right() == Right::Panels;
@@ -179,7 +177,6 @@ pub(super) fn column_sums(
             }
             None => simd.run(Columns { bytes: &bytes[at..], row: place.row, depth, sums: to_sum }),
         }
-        sums.iter_mut().for_each(|sum| *sum = sum.wrapping_mul(factor));
         to.write(right * width + first, &sums[..count]);
     });
     Ok(())
