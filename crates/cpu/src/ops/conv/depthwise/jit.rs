@@ -252,15 +252,8 @@ fn is_product(s: &Setup<'_>, [from, to]: [usize; 2], (jit, words): (Isa, bool)) 
 
 /// The epilogue of strips.
 fn tail(s: &Setup<'_>, attr: &Attr) -> Result<Tail, Skip> {
-    let about = About {
-        attr,
-        dst: s.result.1,
-        columns: 1,
-        batch: 0,
-        compensated: false,
-        scaled: [s.source.0, Arg::WEIGHTS].iter().any(|a| attr.scales.contains_key(a)),
-        biased: s.biased,
-    };
+    let scaled = [s.source.0, Arg::WEIGHTS].iter().any(|a| attr.scales.contains_key(a));
+    let about = About { attr, dst: s.result.1, columns: 1, batch: 0, compensated: false, scaled, biased: s.biased };
     Tail::of(&about)
 }
 
