@@ -49,7 +49,7 @@ fn check(isa: Isa, kernel: ByteDots, depth: usize) {
         groups: 2,
         vectors: depth / width,
         words: depth % width / 4,
-        last: usize::from(depth % width > 0),
+        last: usize::from(!depth.is_multiple_of(width)),
         dots: dots.as_mut_ptr(),
         sums: sums.as_mut_ptr(),
     };
