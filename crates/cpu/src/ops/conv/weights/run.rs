@@ -290,18 +290,28 @@ impl Bound<'_> {
         }
     }
 
-    /// The tiles of a box.
+    /// The tiles of a box. On AMX, tiles of rows meet all taps over some places while these stay in L1.
     fn multiply(&self, ready: &Ready, sums: &mut [f32], words: &mut [usize], mut held: Option<&mut Held<'_>>) {
         let (p, at) = (self.plan, &ready.at);
-        let [td, th, tw] = p.taps();
+        let ([td, th, tw], all) = (p.taps(), at.rows.1 * p.rows_per_channel());
+        let (pieces, rows) = p.pieces(&ready.places, all);
+        // Taps of a column have parts of equal lengths, for which the registers of tiles need not be configured anew.
+        let order = |tap: usize| match p.on_amx {
+            true => [tap / th % td, tap % th, tap / (td * th)],
+            false => [tap / (th * tw), tap / tw % th, tap % tw],
+        };
         for first in ready.panels.clone().step_by(p.panels_of_lists) {
             let panels = first..ready.panels.end.min(first + p.panels_of_lists);
             let mut prefetches = self.prefetches(ready, panels.end - 1);
-            for tap in (0..td * th * tw).map(|tap| [tap / (th * tw), tap / tw % th, tap % tw]) {
-                let work = Work { sums: &mut *sums, words, prefetches: &mut prefetches, held: held.as_deref_mut() };
-                let stored = self.tap(ready, panels.clone(), tap, work);
-                let left = panels.clone().filter(|_| ready.done && !stored);
-                left.for_each(|panel| self.store(at, (panel, tap), &mut sums[self.sums(at, (panel, tap))]));
+            for (piece, row) in (0..pieces).flat_map(|piece| (0..all).step_by(rows).map(move |row| (piece, row))) {
+                let last = ready.done && piece + 1 == pieces && row + rows >= all;
+                let (piece, rows) = (ready.places.piece(piece, pieces), row..all.min(row + rows));
+                for tap in (0..td * th * tw).map(order) {
+                    let work = Work { sums: &mut *sums, words, prefetches: &mut prefetches, held: held.as_deref_mut() };
+                    let stored = self.tap(ready, (panels.clone(), rows.clone()), (tap, &piece), work);
+                    let left = panels.clone().filter(|_| last && !stored);
+                    left.for_each(|panel| self.store(at, (panel, tap), &mut sums[self.sums(at, (panel, tap))]));
+                }
             }
         }
     }
@@ -314,11 +324,18 @@ impl Bound<'_> {
         start..start + at.rows.1 * p.rows_per_channel() * p.panel
     }
 
-    /// The tiles of a tap and some panels over a box; true if they have stored their sums.
-    fn tap(&self, ready: &Ready, panels: Range<usize>, tap: [usize; 3], mut work: Work<'_, '_>) -> bool {
+    /// The tiles of a tap and some panels and rows over a piece of a box; true if they have stored their sums.
+    fn tap(
+        &self,
+        ready: &Ready,
+        (panels, rows): (Range<usize>, Range<usize>),
+        (tap, piece): ([usize; 3], &Places),
+        mut work: Work<'_, '_>,
+    ) -> bool {
         let (p, at, dst) = (self.plan, &ready.at, self.tail.dst());
         let (pairs, words) = work.words.split_at_mut(p.pairs);
-        let parts = Parts::new(p, ready, tap, pairs);
+        let parts = Parts::new(p, (ready, piece), (tap, rows.start), pairs);
+        let fresh = ready.fresh && piece.begins(&ready.places);
         let whole = p.tail.is_some() && self.in_panels;
         // The zeros behind the columns, or those of a tap that is on padding everywhere.
         let cleared = |panel: &usize| whole && (parts.pairs.is_empty() || at.columns.1 - panel * p.panel < p.panel);
@@ -327,13 +344,13 @@ impl Bound<'_> {
             dst.buf().part(to, self.sums(at, (panel, tap)).len() * size_of::<f32>()).fill(0);
         }
         if parts.pairs.is_empty() {
-            let fills = panels.filter(|_| ready.fresh && !whole);
-            fills.for_each(|panel| work.sums[self.sums(at, (panel, tap))].fill(0.0));
+            let fills = panels.filter(|_| fresh && !whole);
+            fills.for_each(|panel| work.sums[self.sums(at, (panel, tap))][rows.start * p.panel..rows.end * p.panel].fill(0.0));
             return whole;
         }
         if let (Code::Amx(code), Some(held)) = (self.code, &mut work.held) {
             for panel in panels {
-                let sums = &mut work.sums[self.sums(at, (panel, tap))];
+                let sums = &mut work.sums[self.sums(at, (panel, tap))][rows.start * p.panel..rows.end * p.panel];
                 let addend = Addend {
                     parts: parts.pairs,
                     steps: parts.steps,
@@ -342,7 +359,7 @@ impl Bound<'_> {
                     rows: sums.len() / p.panel,
                     panels: 1,
                     vectors: p.vectors(at.columns.0 + panel * p.panel),
-                    fresh: ready.fresh,
+                    fresh,
                 };
                 code.0.add(held, &addend, words, (sums, p.panel));
             }
@@ -634,10 +651,15 @@ struct Parts<'w> {
 }
 
 impl Parts<'_> {
-    /// Writes the pairs to `words`.
-    fn new<'w>(p: &Gradient, ready: &Ready, tap: [usize; 3], words: &'w mut [usize]) -> Parts<'w> {
+    /// Writes the pairs for the places of a piece to `words`, from the row `first` of the block on, which is 0 but on AMX.
+    fn new<'w>(
+        p: &Gradient,
+        (ready, piece): (&Ready, &Places),
+        (tap, first): ([usize; 3], usize),
+        words: &'w mut [usize],
+    ) -> Parts<'w> {
         let (places, at) = (&ready.places, &ready.at);
-        let inside: [Range<usize>; 3] = std::array::from_fn(|i| p.sliding().grid.inside(i, tap[i], places));
+        let inside: [Range<usize>; 3] = std::array::from_fn(|i| p.sliding().grid.inside(i, tap[i], piece));
         let [taps_r, taps_c] = if p.rows_slide { [tap, [0; 3]] } else { [[0; 3], tap] };
         let line = |side: &Side, tap: [usize; 3], width: usize| match side.strides.filter(|_| side.in_place) {
             Some(strides) => side.grid.placed(tap, places, &strides).scaled(4),
@@ -665,7 +687,8 @@ impl Parts<'_> {
             steps *= counts[i];
             counts[i] = 1;
         }
-        let row_base = ready.rows.0.as_ptr().addr() as i64 + ready.rows.1 as i64 + first_row;
+        let first = (first * p.transposed_row() * 4) as i64;
+        let row_base = ready.rows.0.as_ptr().addr() as i64 + ready.rows.1 as i64 + first_row + first;
         let count = if steps == 0 { 0 } else { counts.iter().product() };
         let from = [first_column as usize, row_base as usize];
         let [images, depths, heights] = counts;

@@ -14,7 +14,7 @@
 //! alone, so results do not depend on the number of threads, which decides only how finely rows and panels are cut.
 
 use super::Setup;
-use super::side::{Dim, Grid, Halves, Roles, Strides};
+use super::side::{Dim, Grid, Halves, Places, Roles, Strides};
 use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::Core;
@@ -50,6 +50,8 @@ const MAX_UNSPLIT_PLACES: usize = 64;
 const MAX_JOINT_TAPS: usize = 64;
 /// Steps of a box below which rows in blocks of channels are copied.
 const MIN_UNCOPIED_STEPS: usize = 32;
+/// Least steps of a piece of a box on AMX: fewer take longer to add to sums in memory.
+const MIN_PIECE_STEPS: usize = 96;
 /// Least rows of a block when blocks are cut.
 const MIN_BLOCK_ROWS: usize = 48;
 /// Columns of the widest panel.
@@ -413,8 +415,9 @@ impl Task {
         let [over, turned] = [[columns, rows], [rows, columns]].map(|[columns, rows]| columns.div_ceil(CACHE_LINE_ELEMENTS) * rows);
         let merges = setup.x_first && is_merged(&window[2], s.g as usize, columns);
         let few = window.iter().fold(columns * rows, |n, dim| n.saturating_mul(dim.taps)) < MAX_SCATTERED_ELEMENTS as usize;
-        let turned =
-            idle || merges && few && turned < over.max(LATENCY) || is_sooner_turned([rows, columns], (&window, s.mb as usize), isa);
+        // Pairs of rows in 16 bits are stored only as they are.
+        let sooner = setup.weights.dtype == DataType::F32 && is_sooner_turned([rows, columns], (&window, s.mb as usize), isa);
+        let turned = idle || merges && few && turned < over.max(LATENCY) || sooner;
         let (column_dim, row_dim) = if turned { (first + 1, first) } else { (first, first + 1) };
         Task {
             groups: s.g as usize,
@@ -717,6 +720,16 @@ impl Gradient {
     /// Words of the pixels of a box in a copy of `grid`, for each channel.
     pub(crate) fn words(&self, grid: &Grid) -> Option<usize> {
         grid.pixels()?.checked_mul(self.each[0])?.checked_mul(self.joint_images / self.together)
+    }
+
+    /// Pieces of a box, and rows of a block, whose products are computed for all taps before those of others: on AMX as much as fits in L1.
+    pub(crate) fn pieces(&self, places: &Places, rows: usize) -> (usize, usize) {
+        if !self.on_amx || self.is_single() || self.all_taps() == 1 {
+            return (1, rows.max(1));
+        }
+        let steps = places.at.iter().map(|at| at.1).product::<usize>() * places.images.1.div_ceil(self.together);
+        let pieces = (ROWS * self.transposed_row() * 4).div_ceil(self.budget.near / 4 * 3).min(steps / MIN_PIECE_STEPS);
+        (pieces.clamp(1, places.most_pieces().max(1)), ROWS)
     }
 
     /// Taps with products of their own; merged ones count once.
