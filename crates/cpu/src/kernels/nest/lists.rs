@@ -5,10 +5,8 @@ use crate::kernels::tile::list::Kept;
 use crate::kernels::tile::{Fixed, List};
 use std::ops::Range;
 
-/// Most words of all lists that are kept: more are written again as fast as they are read from a far cache. As many more as units use them, up to so many
-/// units.
+/// Most words of all lists that are kept: more are written again as fast as they are read from a far cache.
 const MAX_KEPT_WORDS: usize = 16 << 10;
-const MAX_KEPT_UNITS: usize = 4;
 
 /// The same for a single unit of elements wider than bytes: all lists fit into a part of L1.
 const MAX_KEPT_WORDS_OF_UNIT: usize = 2048;
@@ -53,7 +51,7 @@ impl Lists {
         }
         let wide = !nest.shape.product.is_whole() && nest.shape.units == 1;
         let mut words = vec![0; nest.lens.list * size_of::<f32>() / size_of::<usize>()];
-        let mut left = if wide { MAX_KEPT_WORDS_OF_UNIT } else { MAX_KEPT_WORDS * nest.shape.units.clamp(1, MAX_KEPT_UNITS) };
+        let mut left = if wide { MAX_KEPT_WORDS_OF_UNIT } else { MAX_KEPT_WORDS };
         let blocks = |tiles: Range<usize>| tiles.clone().step_by(nest.block).map(move |t| t..tiles.end.min(t + nest.block));
         let pieces = (0..nest.tasks()).flat_map(|task| nest.cut.pieces(task)).flat_map(|piece| blocks(piece.tiles));
         for tiles in pieces.take(MAX_PIECES) {
