@@ -80,13 +80,16 @@ const VECTORS: i64 = 2;
 const APART: i64 = 1024;
 
 /// The layout that kernels of depthwise windows give data of layout `any`: channels last, or in blocks of a vector where several pixels are read whose
-/// channels end within one, since vectors would begin anywhere in lines of the cache then, or whose distance lets them meet in the same sets.
-fn data_tag(data: [&Tensor; 2], taps: i64, lanes: usize) -> String {
+/// channels end within one, since vectors would begin anywhere in lines of the cache then, or whose distance lets them meet in the same sets; and where
+/// pixels come from afar, as a stream for each vector, unless windows are `apart`: gradients of data with strides.
+fn data_tag(data: [&Tensor; 2], (taps, apart): (i64, bool), (target, lanes): (&CpuTarget, usize)) -> String {
     let (channels, lanes, bytes) = (data[0].dims()[1], lanes as i64, data[0].dtype.bits() as i64 / 8);
     let open = data.iter().all(|t| t.layout.is_any() && t.dims()[1] == channels && !t.dtype.is_integral());
     let fills = channels > VECTORS * lanes && (lanes - channels % lanes) * 5 <= channels;
     let uneven = channels % lanes != 0 && fills;
-    let blocked = open && taps > 1 && (uneven || channels > 0 && channels.wrapping_mul(bytes) % APART == 0);
+    let all = data.iter().fold(0i64, |n, t| n.saturating_add(t.dims().volume().unwrap_or(0).saturating_mul(bytes)));
+    let streams = !apart && all as usize > Core::host().near(&target.caches) && channels % lanes == 0;
+    let blocked = open && taps > 1 && (uneven || channels > 0 && (streams || channels.wrapping_mul(bytes) % APART == 0));
     if blocked { format!("aBx{lanes}b") } else { "axb".into() }
 }
 

@@ -38,8 +38,11 @@ impl Generated for Gradient {
         let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DIFF_WEIGHTS)?)?;
         let reader = |side: &Side| Reader::new(simd, ctx, side);
         let in_panels = self.is_in_panels(&tail);
-        let pairs = self.pairs_of_rows(tail.dst().blocking()).filter(|_| tail.is_plain() && tail.dst().dtype() == DataType::Bf16);
-        let bound = Bound { plan: self, code, rows: reader(&self.rows)?, columns: reader(&self.columns)?, tail, in_panels, pairs };
+        let words = tail.is_plain() && tail.dst().dtype() == DataType::Bf16;
+        let pairs = self.pairs_of_rows(tail.dst().blocking()).filter(|_| words);
+        let pairs_across = self.pairs_of_columns(tail.dst().blocking()).filter(|_| words);
+        let (rows, columns) = (reader(&self.rows)?, reader(&self.columns)?);
+        let bound = Bound { plan: self, code, rows, columns, tail, in_panels, pairs, pairs_across };
         if !in_panels && pairs.is_none() && bound.lines_across().is_none() && bound.padded().is_none() {
             bound.tail.dst().zero_padding();
         }
@@ -74,8 +77,9 @@ struct Bound<'a> {
     tail: Epilogue<'a>,
     /// Whether the gradient has the layout of the sums of a panel.
     in_panels: bool,
-    /// Columns of its blocks, if their lines are pairs of rows in bf16.
+    /// Columns of its blocks, if their lines are pairs of rows in bf16; and rows, if they are pairs of columns.
     pairs: Option<usize>,
+    pairs_across: Option<usize>,
 }
 
 /// A block of the gradient: its group, and first channels and numbers of channels.
@@ -290,28 +294,18 @@ impl Bound<'_> {
         }
     }
 
-    /// The tiles of a box. On AMX, tiles of rows meet all taps over some places while these stay in L1.
+    /// The tiles of a box.
     fn multiply(&self, ready: &Ready, sums: &mut [f32], words: &mut [usize], mut held: Option<&mut Held<'_>>) {
         let (p, at) = (self.plan, &ready.at);
-        let ([td, th, tw], all) = (p.taps(), at.rows.1 * p.rows_per_channel());
-        let (pieces, rows) = p.pieces(&ready.places, all);
-        // Taps of a column have parts of equal lengths, for which the registers of tiles need not be configured anew.
-        let order = |tap: usize| match p.on_amx {
-            true => [tap / th % td, tap % th, tap / (td * th)],
-            false => [tap / (th * tw), tap / tw % th, tap % tw],
-        };
+        let [td, th, tw] = p.taps();
         for first in ready.panels.clone().step_by(p.panels_of_lists) {
             let panels = first..ready.panels.end.min(first + p.panels_of_lists);
             let mut prefetches = self.prefetches(ready, panels.end - 1);
-            for (piece, row) in (0..pieces).flat_map(|piece| (0..all).step_by(rows).map(move |row| (piece, row))) {
-                let last = ready.done && piece + 1 == pieces && row + rows >= all;
-                let (piece, rows) = (ready.places.piece(piece, pieces), row..all.min(row + rows));
-                for tap in (0..td * th * tw).map(order) {
-                    let work = Work { sums: &mut *sums, words, prefetches: &mut prefetches, held: held.as_deref_mut() };
-                    let stored = self.tap(ready, (panels.clone(), rows.clone()), (tap, &piece), work);
-                    let left = panels.clone().filter(|_| last && !stored);
-                    left.for_each(|panel| self.store(at, (panel, tap), &mut sums[self.sums(at, (panel, tap))]));
-                }
+            for tap in (0..td * th * tw).map(|tap| [tap / (th * tw), tap / tw % th, tap % tw]) {
+                let work = Work { sums: &mut *sums, words, prefetches: &mut prefetches, held: held.as_deref_mut() };
+                let stored = self.tap(ready, panels.clone(), tap, work);
+                let left = panels.clone().filter(|_| ready.done && !stored);
+                left.for_each(|panel| self.store(at, (panel, tap), &mut sums[self.sums(at, (panel, tap))]));
             }
         }
     }
@@ -324,18 +318,11 @@ impl Bound<'_> {
         start..start + at.rows.1 * p.rows_per_channel() * p.panel
     }
 
-    /// The tiles of a tap and some panels and rows over a piece of a box; true if they have stored their sums.
-    fn tap(
-        &self,
-        ready: &Ready,
-        (panels, rows): (Range<usize>, Range<usize>),
-        (tap, piece): ([usize; 3], &Places),
-        mut work: Work<'_, '_>,
-    ) -> bool {
+    /// The tiles of a tap and some panels over a box; true if they have stored their sums.
+    fn tap(&self, ready: &Ready, panels: Range<usize>, tap: [usize; 3], mut work: Work<'_, '_>) -> bool {
         let (p, at, dst) = (self.plan, &ready.at, self.tail.dst());
         let (pairs, words) = work.words.split_at_mut(p.pairs);
-        let parts = Parts::new(p, (ready, piece), (tap, rows.start), pairs);
-        let fresh = ready.fresh && piece.begins(&ready.places);
+        let parts = Parts::new(p, ready, tap, pairs);
         let whole = p.tail.is_some() && self.in_panels;
         // The zeros behind the columns, or those of a tap that is on padding everywhere.
         let cleared = |panel: &usize| whole && (parts.pairs.is_empty() || at.columns.1 - panel * p.panel < p.panel);
@@ -344,13 +331,13 @@ impl Bound<'_> {
             dst.buf().part(to, self.sums(at, (panel, tap)).len() * size_of::<f32>()).fill(0);
         }
         if parts.pairs.is_empty() {
-            let fills = panels.filter(|_| fresh && !whole);
-            fills.for_each(|panel| work.sums[self.sums(at, (panel, tap))][rows.start * p.panel..rows.end * p.panel].fill(0.0));
+            let fills = panels.filter(|_| ready.fresh && !whole);
+            fills.for_each(|panel| work.sums[self.sums(at, (panel, tap))].fill(0.0));
             return whole;
         }
         if let (Code::Amx(code), Some(held)) = (self.code, &mut work.held) {
             for panel in panels {
-                let sums = &mut work.sums[self.sums(at, (panel, tap))][rows.start * p.panel..rows.end * p.panel];
+                let sums = &mut work.sums[self.sums(at, (panel, tap))];
                 let addend = Addend {
                     parts: parts.pairs,
                     steps: parts.steps,
@@ -359,7 +346,7 @@ impl Bound<'_> {
                     rows: sums.len() / p.panel,
                     panels: 1,
                     vectors: p.vectors(at.columns.0 + panel * p.panel),
-                    fresh,
+                    fresh: ready.fresh,
                 };
                 code.0.add(held, &addend, words, (sums, p.panel));
             }
@@ -540,7 +527,27 @@ impl Bound<'_> {
                 self.store_pairs(pos, sums, (columns, width));
                 continue;
             }
+            if let Some(width) = self.pairs_across {
+                self.store_pairs_across(pos, sums, (columns, width));
+                continue;
+            }
             self.store_rows(pos, sums, (rows, columns));
+        }
+    }
+
+    /// Stores sums as pairs of bf16 columns in blocks of `width` rows, with zeros behind the last row.
+    fn store_pairs_across(&self, pos: Pos, sums: &[f32], (columns, width): (usize, usize)) {
+        let (p, dst) = (self.plan, self.tail.dst());
+        let (first, strides) = (dst.offset(&pos), &dst.blocking().strides);
+        let [block, pair] = [p.row_dim, p.column_dim].map(|d| strides[d] as usize);
+        for (i, rows) in sums.chunks(width * p.panel).enumerate() {
+            for column in (0..columns).step_by(2) {
+                let mut words = [0u32; MAX_PANEL_COLUMNS];
+                for (word, row) in words.iter_mut().zip(rows.chunks_exact(p.panel)) {
+                    *word = bf16_pair(row[column], if column + 1 < columns { row[column + 1] } else { 0.0 });
+                }
+                dst.buf().write(first + i * block + column / 2 * pair, bytemuck::cast_slice::<u32, u16>(&words[..width]));
+            }
         }
     }
 
@@ -550,7 +557,7 @@ impl Bound<'_> {
         let (first, strides) = (dst.offset(&pos), &dst.blocking().strides);
         let [pair, block] = [p.row_dim, p.column_dim].map(|d| strides[d] as usize);
         for (i, rows) in sums.chunks(2 * p.panel).enumerate() {
-            let (even, odd) = rows.split_at(p.panel);
+            let (even, odd) = rows.split_at(p.panel.min(rows.len()));
             let mut words = [0u32; MAX_PANEL_COLUMNS];
             dst.simd().run(Interleaved { even, odd, columns, words: &mut words });
             for (block_index, words) in words[..columns.next_multiple_of(width)].chunks(width).enumerate() {
@@ -605,7 +612,11 @@ impl Bound<'_> {
         let mut row = first;
         while row < first + count {
             let (group, n) = (row / rows, (rows - row % rows).min(first + count - row));
-            self.store_rows(pos, &mut sums[(row - first) * p.panel + group * columns..], (n, columns));
+            let sums = &mut sums[(row - first) * p.panel + group * columns..][..(n - 1) * p.panel + columns];
+            match self.pairs {
+                Some(width) => self.store_pairs(pos, sums, (columns, width)),
+                None => self.store_rows(pos, sums, (n, columns)),
+            }
             (pos[0], pos[p.row_dim], row) = (pos[0] + 1, 0, row + n);
         }
     }
@@ -651,15 +662,10 @@ struct Parts<'w> {
 }
 
 impl Parts<'_> {
-    /// Writes the pairs for the places of a piece to `words`, from the row `first` of the block on, which is 0 but on AMX.
-    fn new<'w>(
-        p: &Gradient,
-        (ready, piece): (&Ready, &Places),
-        (tap, first): ([usize; 3], usize),
-        words: &'w mut [usize],
-    ) -> Parts<'w> {
+    /// Writes the pairs to `words`.
+    fn new<'w>(p: &Gradient, ready: &Ready, tap: [usize; 3], words: &'w mut [usize]) -> Parts<'w> {
         let (places, at) = (&ready.places, &ready.at);
-        let inside: [Range<usize>; 3] = std::array::from_fn(|i| p.sliding().grid.inside(i, tap[i], piece));
+        let inside: [Range<usize>; 3] = std::array::from_fn(|i| p.sliding().grid.inside(i, tap[i], places));
         let [taps_r, taps_c] = if p.rows_slide { [tap, [0; 3]] } else { [[0; 3], tap] };
         let line = |side: &Side, tap: [usize; 3], width: usize| match side.strides.filter(|_| side.in_place) {
             Some(strides) => side.grid.placed(tap, places, &strides).scaled(4),
@@ -687,8 +693,7 @@ impl Parts<'_> {
             steps *= counts[i];
             counts[i] = 1;
         }
-        let first = (first * p.transposed_row() * 4) as i64;
-        let row_base = ready.rows.0.as_ptr().addr() as i64 + ready.rows.1 as i64 + first_row + first;
+        let row_base = ready.rows.0.as_ptr().addr() as i64 + ready.rows.1 as i64 + first_row;
         let count = if steps == 0 { 0 } else { counts.iter().product() };
         let from = [first_column as usize, row_base as usize];
         let [images, depths, heights] = counts;

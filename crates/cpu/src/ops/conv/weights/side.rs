@@ -170,32 +170,6 @@ pub(crate) struct Places {
     pub(crate) pair_offset: [usize; 3],
 }
 
-impl Places {
-    /// The outermost dimension with several places.
-    fn outermost(&self) -> usize {
-        (0..2).find(|i| self.at[*i].1 > 1).unwrap_or(1)
-    }
-
-    /// Most pieces of whole rows.
-    pub(crate) fn most_pieces(&self) -> usize {
-        self.at[self.outermost()].1
-    }
-
-    /// The places of a piece.
-    pub(crate) fn piece(&self, index: usize, pieces: usize) -> Places {
-        let (i, mut at) = (self.outermost(), self.at);
-        let (first, count) = at[i];
-        let [start, end] = [index, index + 1].map(|n| n * count / pieces);
-        at[i] = (first + start, end - start);
-        Places { at, ..*self }
-    }
-
-    /// Whether the first places are those of `all`.
-    pub(crate) fn begins(&self, all: &Places) -> bool {
-        (0..2).all(|i| self.at[i].0 == all.at[i].0)
-    }
-}
-
 /// The layout of the pixels of a box of an operand in its copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Grid {

@@ -14,7 +14,7 @@
 //! alone, so results do not depend on the number of threads, which decides only how finely rows and panels are cut.
 
 use super::Setup;
-use super::side::{Dim, Grid, Halves, Places, Roles, Strides};
+use super::side::{Dim, Grid, Halves, Roles, Strides};
 use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::Core;
@@ -50,8 +50,6 @@ const MAX_UNSPLIT_PLACES: usize = 64;
 const MAX_JOINT_TAPS: usize = 64;
 /// Steps of a box below which rows in blocks of channels are copied.
 const MIN_UNCOPIED_STEPS: usize = 32;
-/// Least steps of a piece of a box on AMX: fewer take longer to add to sums in memory.
-const MIN_PIECE_STEPS: usize = 96;
 /// Least rows of a block when blocks are cut.
 const MIN_BLOCK_ROWS: usize = 48;
 /// Columns of the widest panel.
@@ -415,8 +413,8 @@ impl Task {
         let [over, turned] = [[columns, rows], [rows, columns]].map(|[columns, rows]| columns.div_ceil(CACHE_LINE_ELEMENTS) * rows);
         let merges = setup.x_first && is_merged(&window[2], s.g as usize, columns);
         let few = window.iter().fold(columns * rows, |n, dim| n.saturating_mul(dim.taps)) < MAX_SCATTERED_ELEMENTS as usize;
-        // Pairs of rows in 16 bits are stored only as they are.
-        let sooner = setup.weights.dtype == DataType::F32 && is_sooner_turned([rows, columns], (&window, s.mb as usize), isa);
+        let stores = setup.weights.dtype == DataType::F32 || setup.weights.blocking().is_some_and(|b| b.inner.len() == 2);
+        let sooner = stores && is_sooner_turned([rows, columns], (&window, s.mb as usize), isa);
         let turned = idle || merges && few && turned < over.max(LATENCY) || sooner;
         let (column_dim, row_dim) = if turned { (first + 1, first) } else { (first, first + 1) };
         Task {
@@ -471,10 +469,11 @@ fn cut(n: usize, most: usize, unit: usize) -> (usize, usize) {
 }
 
 /// Groups joined in a product. Several groups of few columns take as many multiply-adds as one by one, since each of these would fill a
-/// vector as well, and their pixels are read in one piece.
+/// vector as well, and their pixels are read in one piece. On AMX they fill all tiles of sums: products with one wait for each other.
 fn joined(task: &Task, isa: Isa) -> usize {
-    let columns = task.channels[usize::from(!task.x_columns)].max(1);
-    let most = (isa.width().lanes() / columns).min(task.groups);
+    let [rows, columns] = [usize::from(task.x_columns), usize::from(!task.x_columns)].map(|i| task.channels[i].max(1));
+    let fits = if isa.amx { 2 * LINES / rows.max(columns) } else { 0 };
+    let most = fits.max(isa.width().lanes() / columns).min(task.groups);
     (1..=most).rev().find(|n| task.groups.is_multiple_of(*n)).unwrap_or(1)
 }
 
@@ -574,7 +573,7 @@ impl Gradient {
         match (inner.next(), inner.next()) {
             (None, _) => columns > 1 && b.strides[self.column_dim] != 1,
             (Some((dim, width)), None) => dim == self.column_dim && columns.min(self.panel) > width as usize,
-            _ => weights.dtype != DataType::Bf16 || self.pairs_of_rows(b).is_none(),
+            _ => weights.dtype != DataType::Bf16 || self.pairs_of_rows(b).or(self.pairs_of_columns(b)).is_none(),
         }
     }
 
@@ -583,7 +582,17 @@ impl Gradient {
         let (mut inner, pair) = (gradient.inner.iter(), (self.row_dim, 2));
         let (dim, columns) = inner.next().filter(|_| inner.next() == Some(pair) && inner.next().is_none())?;
         let even = self.rows.blocks == 1 || self.rows.each.is_multiple_of(2);
-        (dim == self.column_dim && even && self.joined == 1 && self.panel.is_multiple_of(columns as usize)).then_some(columns as usize)
+        let whole = self.joined > 1 && self.columns.channels / self.joined % CACHE_LINE_ELEMENTS == 0;
+        let whole = whole || self.joined == 1 && self.panel.is_multiple_of(columns as usize);
+        (dim == self.column_dim && even && whole).then_some(columns as usize)
+    }
+
+    /// Rows of a block of the gradient, if its lines are pairs of columns (VNNI) and blocks of rows are whole.
+    pub(crate) fn pairs_of_columns(&self, gradient: &Blocking) -> Option<usize> {
+        let (mut inner, pair) = (gradient.inner.iter(), (self.column_dim, 2));
+        let (dim, rows) = inner.next().filter(|_| inner.next() == Some(pair) && inner.next().is_none())?;
+        let whole = self.rows.blocks == 1 || self.rows.each.is_multiple_of(rows as usize);
+        (dim == self.row_dim && whole && self.joined == 1 && rows as usize <= MAX_PANEL_COLUMNS).then_some(rows as usize)
     }
 
     /// Lets tiles store their sums, if each is complete after one call and the rows of a panel are contiguous in the gradient.
@@ -720,16 +729,6 @@ impl Gradient {
     /// Words of the pixels of a box in a copy of `grid`, for each channel.
     pub(crate) fn words(&self, grid: &Grid) -> Option<usize> {
         grid.pixels()?.checked_mul(self.each[0])?.checked_mul(self.joint_images / self.together)
-    }
-
-    /// Pieces of a box, and rows of a block, whose products are computed for all taps before those of others: on AMX as much as fits in L1.
-    pub(crate) fn pieces(&self, places: &Places, rows: usize) -> (usize, usize) {
-        if !self.on_amx || self.is_single() || self.all_taps() == 1 {
-            return (1, rows.max(1));
-        }
-        let steps = places.at.iter().map(|at| at.1).product::<usize>() * places.images.1.div_ceil(self.together);
-        let pieces = (ROWS * self.transposed_row() * 4).div_ceil(self.budget.near / 4 * 3).min(steps / MIN_PIECE_STEPS);
-        (pieces.clamp(1, places.most_pieces().max(1)), ROWS)
     }
 
     /// Taps with products of their own; merged ones count once.
