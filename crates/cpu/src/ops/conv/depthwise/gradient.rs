@@ -42,9 +42,8 @@ const PARTS: usize = 12;
 const BAND: usize = 192 << 10;
 /// Vectors of channels of a task.
 const VECTORS: usize = 4;
-/// Tasks that a problem is cut into, if it has as many bands, and bytes of pixels of a task for each byte of its sums, which are cleared and added.
+/// Tasks that a problem is cut into, if it has as many bands.
 const TASKS: usize = 16;
-const PIXELS_PER_SUMS: usize = 32;
 /// Lanes of the widest vector.
 const LANES: usize = 16;
 
@@ -104,7 +103,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if taps > TAPS || reach > REACH || s.sizes.s[2] > STRIDE {
         return Err(Skip::Shape("a large window"));
     }
-    let data_tag = if group == 1 { data_tag([s.x.1, s.y.1], (taps, false), (target, lanes)) } else { "axb".into() };
+    let data_tag = if group == 1 { data_tag([s.x.1, s.y.1], &s.sizes, (target, lanes), false) } else { "axb".into() };
     let (tag, data) = (weights_tag(n + 1, lanes, [group as usize; 2], (0, 1)), [s.x.0, s.y.0]);
     let mut problem = problem.clone();
     for o in problem.op.operands_mut() {
@@ -263,8 +262,6 @@ impl Gradient {
                 *of = self::segments(&window[2], &kind, (jit, strips));
             }
         }
-        let pixels = s.x.1.bytes().saturating_add(s.y.1.bytes()) / chunks.max(1);
-        let worth = pixels / vector.saturating_mul(chunk).saturating_mul(PIXELS_PER_SUMS).max(1);
         let units = bands.iter().try_fold(1usize, |n, b| n.checked_mul(*b)).ok_or(Skip::Shape("so many pixels"))?;
         Ok(Gradient {
             jit,
@@ -283,7 +280,7 @@ impl Gradient {
             far,
             each: [together, rows],
             bands,
-            shares: TASKS.div_ceil(chunks.max(1)).min(worth.max(1)).clamp(1, units.max(1)),
+            shares: TASKS.div_ceil(chunks.max(1)).clamp(1, units.max(1)),
             workers: target.threads,
             biased: false,
         })

@@ -183,8 +183,8 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     }
     let together = words.map_or(1, |words| group[0] / words[0]);
     let tag = weights_tag(weights, lanes, group, (s.result_channel, together));
-    let taps = (kd.saturating_mul(kh).saturating_mul(kw), s.direction == Direction::Scatter && s.sizes.s != [1; 3]);
-    let data_tag = if group == [1, 1] { data_tag([s.source.1, s.result.1], taps, (target, lanes)) } else { "axb".into() };
+    let scatters = s.direction == Direction::Scatter;
+    let data_tag = if group == [1, 1] { data_tag([s.source.1, s.result.1], &s.sizes, (target, lanes), scatters) } else { "axb".into() };
     let problem = resolved(problem, [&data_tag, &tag])?;
     let s = Setup::of(&problem.op)?;
     epilogue::check(&problem.attr, s.result.1)?;

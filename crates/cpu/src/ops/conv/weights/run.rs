@@ -557,7 +557,7 @@ impl Bound<'_> {
         let (first, strides) = (dst.offset(&pos), &dst.blocking().strides);
         let [pair, block] = [p.row_dim, p.column_dim].map(|d| strides[d] as usize);
         for (i, rows) in sums.chunks(2 * p.panel).enumerate() {
-            let (even, odd) = rows.split_at(p.panel.min(rows.len()));
+            let (even, odd) = rows.split_at(p.panel);
             let mut words = [0u32; MAX_PANEL_COLUMNS];
             dst.simd().run(Interleaved { even, odd, columns, words: &mut words });
             for (block_index, words) in words[..columns.next_multiple_of(width)].chunks(width).enumerate() {
@@ -612,11 +612,7 @@ impl Bound<'_> {
         let mut row = first;
         while row < first + count {
             let (group, n) = (row / rows, (rows - row % rows).min(first + count - row));
-            let sums = &mut sums[(row - first) * p.panel + group * columns..][..(n - 1) * p.panel + columns];
-            match self.pairs {
-                Some(width) => self.store_pairs(pos, sums, (columns, width)),
-                None => self.store_rows(pos, sums, (n, columns)),
-            }
+            self.store_rows(pos, &mut sums[(row - first) * p.panel + group * columns..], (n, columns));
             (pos[0], pos[p.row_dim], row) = (pos[0] + 1, 0, row + n);
         }
     }

@@ -469,11 +469,10 @@ fn cut(n: usize, most: usize, unit: usize) -> (usize, usize) {
 }
 
 /// Groups joined in a product. Several groups of few columns take as many multiply-adds as one by one, since each of these would fill a
-/// vector as well, and their pixels are read in one piece. On AMX they fill all tiles of sums: products with one wait for each other.
+/// vector as well, and their pixels are read in one piece.
 fn joined(task: &Task, isa: Isa) -> usize {
-    let [rows, columns] = [usize::from(task.x_columns), usize::from(!task.x_columns)].map(|i| task.channels[i].max(1));
-    let fits = if isa.amx { 2 * LINES / rows.max(columns) } else { 0 };
-    let most = fits.max(isa.width().lanes() / columns).min(task.groups);
+    let columns = task.channels[usize::from(!task.x_columns)].max(1);
+    let most = (isa.width().lanes() / columns).min(task.groups);
     (1..=most).rev().find(|n| task.groups.is_multiple_of(*n)).unwrap_or(1)
 }
 
@@ -582,9 +581,7 @@ impl Gradient {
         let (mut inner, pair) = (gradient.inner.iter(), (self.row_dim, 2));
         let (dim, columns) = inner.next().filter(|_| inner.next() == Some(pair) && inner.next().is_none())?;
         let even = self.rows.blocks == 1 || self.rows.each.is_multiple_of(2);
-        let whole = self.joined > 1 && self.columns.channels / self.joined % CACHE_LINE_ELEMENTS == 0;
-        let whole = whole || self.joined == 1 && self.panel.is_multiple_of(columns as usize);
-        (dim == self.column_dim && even && whole).then_some(columns as usize)
+        (dim == self.column_dim && even && self.joined == 1 && self.panel.is_multiple_of(columns as usize)).then_some(columns as usize)
     }
 
     /// Rows of a block of the gradient, if its lines are pairs of columns (VNNI) and blocks of rows are whole.
