@@ -256,6 +256,7 @@ fn tail(s: &Setup<'_>, attr: &Attr) -> Result<Tail, Skip> {
         attr,
         dst: s.result.1,
         columns: 1,
+        batch: 0,
         compensated: false,
         scaled: [s.source.0, Arg::WEIGHTS].iter().any(|a| attr.scales.contains_key(a)),
         biased: s.biased,
