@@ -18,7 +18,7 @@ const TILE_ROWS: usize = 6;
 const MIN_FORK_MULTIPLY_ADDS: usize = 128 << 10;
 
 /// What a single step reads once comes from beyond L2 if it is so much smaller than what stays there from step to step.
-const ONCE: usize = 4;
+const ONCE: usize = 2;
 
 /// The cut of a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -120,7 +120,8 @@ impl Skinny {
         let mut heights = [false; MOST_ROWS];
         cut.heights().into_iter().flat_map(|rows| runs(0..rows, tall)).for_each(|(_, rows, _)| heights[rows - 1] = true);
         let sets = (MIN_SUMS / (cut.batch * vectors).max(1)).clamp(1, SETS);
-        let ahead = if cut.far && on_amx { Ahead::Panels } else { Ahead::given_if(cut.far) };
+        // The hardware prefetcher follows vectors through what several steps read.
+        let ahead = if cut.far && on_amx { Ahead::Panels } else { Ahead::given_if(cut.far && steps == 1) };
         Skinny { isa, product, width, depth, vectors, heights, tall, sets, uses: cut.batch.saturating_mul(steps), on_amx, ahead }
     }
 
