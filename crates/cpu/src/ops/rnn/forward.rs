@@ -138,22 +138,6 @@ impl<'a> States<'a> {
     }
 }
 
-/// Takes forward passes in the types that vectors multiply.
-///
-/// # Errors
-/// Problems that the row does not take.
-pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    plan_on(problem, target, target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx())
-}
-
-/// Takes forward passes in the types that AMX multiplies, if it is faster.
-///
-/// # Errors
-/// Problems that the row does not take.
-pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    plan_on(problem, target, amx::isa(target.jit)?)
-}
-
 /// Refuses what AMX does not multiply, or not faster than vectors.
 ///
 /// # Errors
@@ -164,7 +148,11 @@ pub(super) fn check_amx(z: &Sizes, product: Product) -> Result<(), Skip> {
     if amx::is_faster(product, sizes) { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
 }
 
-fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Plan>, Skip> {
+/// Takes forward passes in the types that the instruction set multiplies; on AMX if it is faster.
+///
+/// # Errors
+/// Problems that the row does not take.
+pub(super) fn plan(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Plan>, Skip> {
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
     if !op.prop.is_forward() {
         return Err(Skip::Op("backward"));
