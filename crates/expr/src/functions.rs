@@ -228,32 +228,12 @@ pub fn ln_1p<N: Bits>(x: N) -> N {
 /// Added to squares, so that they are never subnormal, and slow; far below the rounding errors of the polynomials of them.
 const LEAST_SQUARE: f64 = 1e-30;
 
-/// The two parts of the quotient of an odd function.
-#[inline(always)]
-fn parts<N: Bits, const P: usize, const Q: usize>(x: N, (end, p, q): (f64, [f64; P], [f64; Q])) -> [N; 2] {
-    let x = x.clamp(-end, end);
-    let square = x.mul_add(x, c(LEAST_SQUARE));
-    [x.mul(polynomial(square, p)), polynomial(square, q)]
-}
-
 /// An odd function by its quotient.
 #[inline(always)]
-fn quotient<N: Bits, const P: usize, const Q: usize>(x: N, function: (f64, [f64; P], [f64; Q])) -> N {
-    let [p, q] = parts(x, function);
-    p.div(q).clamp(-1.0, 1.0)
-}
-
-/// `p` and `q` from 1 to 350 with `tanh(x) = p / q`, which may exceed 1 by a rounding error.
-#[inline(always)]
-pub fn tanh_parts<N: Bits>(x: N) -> [N; 2] {
-    parts(x, TANH)
-}
-
-/// `1 + e^-x`, whose reciprocal is the logistic function; for `x < -40` that of -40, `4e-18`.
-#[inline(always)]
-pub fn logistic_reciprocal<N: Bits>(x: N) -> N {
-    let (shifted, r) = reduced(c::<N>(0.0).sub(x).clamp(-88.0, 40.0));
-    scaled(polynomial(r, EXP).mul_add(r, c(1.0)), shifted).add(c(1.0))
+fn quotient<N: Bits, const P: usize, const Q: usize>(x: N, (end, p, q): (f64, [f64; P], [f64; Q])) -> N {
+    let x = x.clamp(-end, end);
+    let square = x.mul_add(x, c(LEAST_SQUARE));
+    x.mul(polynomial(square, p)).div(polynomial(square, q)).clamp(-1.0, 1.0)
 }
 
 /// Hyperbolic tangent.

@@ -3,7 +3,7 @@
 use super::{Args, Field, Numbers, Pass, Spec};
 use crate::kernels::chain::jit::together::Together;
 use crate::kernels::chain::jit::value::Recorder;
-use oxidnn_expr::{eltwise, functions};
+use oxidnn_expr::eltwise;
 use oxidnn_jit::Function;
 use oxidnn_jit::asm::Width;
 use oxidnn_jit::ir::{Accumulate, Addr, Binary, Compare, Elem, Int, Pred, Src, Unary, Val};
@@ -69,21 +69,10 @@ fn next_mask(f: &mut Function, left: Int, width: Width) -> Pred {
     mask
 }
 
-/// A function.
-type Alg = (EltwiseAlg, f32);
-
-/// A function of some vectors, interleaved operation by operation; without one, the reciprocal of the logistic function.
-fn formula<const N: usize>(f: &mut Function, alg: Option<Alg>, x: [Val; N]) -> [Val; N] {
+/// A formula of some vectors, interleaved operation by operation.
+fn formula<const N: usize>(f: &mut Function, alg: EltwiseAlg, alpha: f32, x: [Val; N]) -> [Val; N] {
     let recorder = Recorder::new(f);
-    let x = Together(x.map(|x| recorder.value(x)));
-    let y = alg.map_or_else(|| functions::logistic_reciprocal(x), |(alg, alpha)| eltwise::forward(alg, alpha, 0.0, x));
-    y.0.map(|y| recorder.lanes(y))
-}
-
-/// The two parts of the quotients that are hyperbolic tangents.
-fn tanh_parts<const N: usize>(f: &mut Function, x: [Val; N]) -> [[Val; N]; 2] {
-    let recorder = Recorder::new(f);
-    functions::tanh_parts(Together(x.map(|x| recorder.value(x)))).map(|part| part.0.map(|y| recorder.lanes(y)))
+    eltwise::forward(alg, alpha, 0.0, Together(x.map(|x| recorder.value(x)))).0.map(|y| recorder.lanes(y))
 }
 
 impl<const N: usize> Writer<'_, N> {
@@ -121,10 +110,8 @@ impl<const N: usize> Writer<'_, N> {
         }
     }
 
-    /// If nobody keeps the gates, quotients share divisions, which take as long as all the rest: with `i = 1/I`, `f = 1/F`, `o = 1/O` and
-    /// `tanh = P/Q`, the cell is `(c I Q + F P) / (F I Q)`, and the state `P / (O Q)`.
     fn lstm(&self, f: &mut Function, peephole: bool, projected: bool) {
-        let (elem, shares) = (self.spec.cell, !self.spec.training && !self.spec.linear);
+        let elem = self.spec.cell;
         let before = self.map(f, |f, i| {
             let at = self.channels(f, Field::Cell, elem, i);
             f.load_as(elem, at, None)
@@ -141,50 +128,29 @@ impl<const N: usize> Writer<'_, N> {
         };
         let (input, forget) = (gate(f, 0, Some((0, before))), gate(f, 1, Some((1, before))));
         let (input, forget, output) = if peephole {
-            let [input, forget] = self.logistics(f, shares, [(0, input), (1, forget)]);
+            let [input, forget] = self.activate(f, LOGISTIC, [(0, input), (1, forget)]);
             (input, forget, None)
         } else {
             let output = gate(f, 3, None);
-            let [input, forget, output] = self.logistics(f, shares, [(0, input), (1, forget), (3, output)]);
+            let [input, forget, output] = self.activate(f, LOGISTIC, [(0, input), (1, forget), (3, output)]);
             (input, forget, Some(output))
         };
         let candidate = gate(f, 2, None);
-        let parts = shares.then(|| tanh_parts(f, candidate));
-        let [candidate] = if shares { [candidate] } else { self.activate(f, TANH, [(2, candidate)]) };
+        let [candidate] = self.activate(f, TANH, [(2, candidate)]);
         let cell = self.map(f, |f, i| {
-            let new = match &parts {
-                Some([p, q]) => {
-                    let below = f.binary(Binary::MulF32, input[i], q[i]);
-                    let above = f.binary(Binary::MulF32, forget[i], p[i]);
-                    f.accumulate(Accumulate::FmaF32, above, before[i], below);
-                    let below = f.binary(Binary::MulF32, below, forget[i]);
-                    f.binary(Binary::DivF32, above, below)
-                }
-                None => {
-                    let new = f.binary(Binary::MulF32, forget[i], before[i]);
-                    f.accumulate(Accumulate::FmaF32, new, input[i], candidate[i]);
-                    new
-                }
-            };
+            let new = f.binary(Binary::MulF32, forget[i], before[i]);
+            f.accumulate(Accumulate::FmaF32, new, input[i], candidate[i]);
             let at = self.channels(f, Field::Cell, elem, i);
             f.store_as(elem, at, new, None);
             if elem == Elem::F32 { new } else { f.load_as(elem, at, None) }
         });
         let output = output.unwrap_or_else(|| {
             let output = gate(f, 3, Some((2, cell)));
-            let [output] = self.logistics(f, shares, [(3, output)]);
+            let [output] = self.activate(f, LOGISTIC, [(3, output)]);
             output
         });
-        let h = if shares {
-            let [p, q] = tanh_parts(f, cell);
-            self.map(f, |f, i| {
-                let below = f.binary(Binary::MulF32, output[i], q[i]);
-                f.binary(Binary::DivF32, p[i], below)
-            })
-        } else {
-            let [bounded] = self.activate(f, TANH, [(CELL, cell)]);
-            self.map(f, |f, i| f.binary(Binary::MulF32, output[i], bounded[i]))
-        };
+        let [bounded] = self.activate(f, TANH, [(CELL, cell)]);
+        let h = self.map(f, |f, i| f.binary(Binary::MulF32, output[i], bounded[i]));
         [input, forget, candidate, output].into_iter().enumerate().for_each(|(gate, x)| self.keep_gate(f, gate, x));
         self.keep(f, Field::KeptCell, cell);
         if projected {
@@ -306,28 +272,19 @@ impl<const N: usize> Writer<'_, N> {
     }
 
     /// The same activation for some gates, or the factors of linear activations.
-    fn activate<const G: usize>(&self, f: &mut Function, alg: Alg, gates: [(usize, [Val; N]); G]) -> [[Val; N]; G] {
+    fn activate<const G: usize>(&self, f: &mut Function, (alg, alpha): (EltwiseAlg, f32), gates: [(usize, [Val; N]); G]) -> [[Val; N]; G] {
         if self.spec.linear {
             let factor = |gate: usize| Src::Splat(self.number(offset_of!(Numbers, linear) + gate * 4));
             return gates.map(|(gate, x)| x.map(|x| f.binary(Binary::MulF32, x, factor(gate))));
         }
-        self.interleaved(f, Some(alg), gates)
-    }
-
-    /// The logistic function of some gates, or its reciprocals.
-    fn logistics<const G: usize>(&self, f: &mut Function, reciprocals: bool, gates: [(usize, [Val; N]); G]) -> [[Val; N]; G] {
-        if reciprocals { self.interleaved(f, None, gates) } else { self.activate(f, LOGISTIC, gates) }
-    }
-
-    /// A [`formula`] of all vectors of some gates.
-    fn interleaved<const G: usize>(&self, f: &mut Function, alg: Option<Alg>, gates: [(usize, [Val; N]); G]) -> [[Val; N]; G] {
         let at = |k: usize| gates[k / N].1[k % N];
+        // All vectors of all gates are interleaved.
         let all: Vec<Val> = match G * N {
-            1 => formula::<1>(f, alg, from_fn(at)).to_vec(),
-            2 => formula::<2>(f, alg, from_fn(at)).to_vec(),
-            3 => formula::<3>(f, alg, from_fn(at)).to_vec(),
-            4 => formula::<4>(f, alg, from_fn(at)).to_vec(),
-            _ => formula::<6>(f, alg, from_fn(at)).to_vec(),
+            1 => formula::<1>(f, alg, alpha, from_fn(at)).to_vec(),
+            2 => formula::<2>(f, alg, alpha, from_fn(at)).to_vec(),
+            3 => formula::<3>(f, alg, alpha, from_fn(at)).to_vec(),
+            4 => formula::<4>(f, alg, alpha, from_fn(at)).to_vec(),
+            _ => formula::<6>(f, alg, alpha, from_fn(at)).to_vec(),
         };
         from_fn(|gate| from_fn(|i| all[gate * N + i]))
     }
@@ -389,5 +346,5 @@ impl<const N: usize> Writer<'_, N> {
     }
 }
 
-const LOGISTIC: Alg = (EltwiseAlg::Logistic, 0.0);
-const TANH: Alg = (EltwiseAlg::Tanh, 0.0);
+const LOGISTIC: (EltwiseAlg, f32) = (EltwiseAlg::Logistic, 0.0);
+const TANH: (EltwiseAlg, f32) = (EltwiseAlg::Tanh, 0.0);
