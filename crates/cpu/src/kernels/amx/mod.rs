@@ -347,7 +347,7 @@ impl Drive {
         let (packs, (group, block)) = (packing.is_some(), packing.unwrap_or_else(|| cut(budget.panels)));
         let near = shape.most(&|p| p.taps * p.all_steps() * 4) < MAX_L1_ROW_BYTES;
         let weights = total.saturating_mul(panels).saturating_mul(shape.units);
-        let streams = all == 1 && !packs && weights >= budget.far;
+        let streams = all == 1 && !packs && weights > budget.far;
         let far = target.threads > 1 || shape.source.saturating_add(weights) > budget.far;
         let ahead = if streams { Ahead::Panels } else { Ahead::given_if(far) };
         let rounds = shape.parts.iter().map(|p| Round::all(p.all_steps(), MAX_EXTRA_K_BLOCKS).collect()).collect();
