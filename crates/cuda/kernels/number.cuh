@@ -42,12 +42,22 @@ DEVICE float ratio(float x, float y) {
     return rest - rest == 0 ? fmaf(rest, r, q) : q;
 }
 DEVICE double ratio(double x, double y) { return x / y; }
+DEVICE float inverse_root(float x) { return rsqrtf(x); }
+DEVICE double inverse_root(double x) { return 1.0 / sqrt(x); }
 
 // Approximations for results that are rounded to 16 bits or fewer. short_exp: relative error 2^-20 |x|. short_ratio: relative error 2^-22, divisors from 1 to
 // infinity.
 DEVICE float short_exp(float x) {
     float r;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+    return r;
+}
+// e^(x - m) for numbers x of bf16 and their largest, m, by one multiplication: log2(e) is rounded to 16 bits, so that products with numbers of bf16 are exact (relative
+// error 2^-17 |x - m|). Where m log2(e) would overflow, all other numbers are so far away that they give zero with any factor.
+DEVICE float short_exp_less(float x, float m) {
+    const float factor = fabsf(m) > 1e38f ? 0.00390625f : 1.44268799f;
+    float r;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(fmaf(x, factor, -m * factor)));
     return r;
 }
 DEVICE float short_ratio(float x, float y) {

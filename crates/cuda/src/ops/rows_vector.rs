@@ -262,7 +262,9 @@ fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
     }
     emit.option("PER_BLOCK", (shape.block / threads).max(1));
     emit.option("RESIDENT", shape.resident);
-    emit.define("SURELY", surely(chunks));
+    // Where the vectors of all threads fill the row exactly, no branches are needed.
+    let is_exact = !shape.adrift && chunks * threads * cluster * vector == terms;
+    emit.define("SURELY", if is_exact { chunks } else { surely(chunks) });
     emit.define("STAGES", stages.len().max(1));
     emit.number("outputs", outputs);
     emit.number("terms", terms);
@@ -399,12 +401,16 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     };
     let mut body = String::new();
     for (k, stage) in stages.iter().enumerate() {
-        let term = format!("                x = combine({k}, x, {});\n", stage.term);
+        let largest = inputs.iter().find(|i| i.kept && stage.combine == "fmax(x, y)" && stage.term == format!("{}(a, p)", i.name));
+        let [term, all] = match largest {
+            Some(input) => [String::new(), format!("            x = fmax(x, {}.largest());\n", input.name)],
+            None => [format!("                x = combine({k}, x, {});\n", stage.term), String::new()],
+        };
         let _ = write!(
             body,
             "    {{\n    real x = {};\n{}    x = reduced({k}, x);\n    s[{k}] = {};\n    }}\n",
             stage.identity,
-            chunk(&stage.term, "", &term, ""),
+            chunk(&stage.term, "", &term, &all),
             stage.close
         );
     }
