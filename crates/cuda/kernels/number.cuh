@@ -251,6 +251,17 @@ template <class T>
 DEVICE real load(const void* data, i64 at) {
     return T::decode(load_code<T>(data, at));
 }
+// A number that no thread of the kernel writes, such as a scale: equal ones are loaded once.
+template <class T>
+DEVICE real constant(const void* data, i64 at) {
+    if constexpr (T::BITS == 32) {
+        return T::decode((typename T::word)__ldg((const u32*)data + at));
+    } else if constexpr (T::BITS == 16) {
+        return T::decode((typename T::word)__ldg((const u16*)data + at));
+    } else {
+        return load<T>(data, at);
+    }
+}
 template <class T>
 DEVICE void store(void* data, i64 at, real v) {
     store_code<T>(data, at, T::encode(v));
