@@ -97,7 +97,7 @@ struct Ring {
 
 // A work item: the queries from `first` on of one head, and the tiles of keys [begin, end) that they see (with DIVIDED those in a part).
 struct Work {
-    int first, head, batch, kv_head, begin, end, step, part;
+    int first, head, batch, kv_head, begin, end, part;
 };
 
 __device__ __forceinline__ int count_parts(const AttentionParams &p) {
@@ -127,13 +127,9 @@ __device__ __forceinline__ Work work_at(const AttentionParams &p, int t) {
     int keys = CAUSAL ? min(p.keys, first + kQueries + p.causal_offset) : p.keys;
     int batch = head / p.heads;
     head -= batch * p.heads;
-    Work w{first, head, batch, head / p.share, 0, max(1, (keys + TILE_N - 1) / TILE_N), 1, part};
+    Work w{first, head, batch, head / p.share, 0, max(1, (keys + TILE_N - 1) / TILE_N), part};
 #if DIVIDED
-    if (p.part == 0) {
-        w.begin = part, w.end = part + (w.end - 1 - part) / p.parts * p.parts + 1, w.step = p.parts;
-    } else {
-        w.begin = part * p.part, w.end = min(w.end, w.begin + p.part);
-    }
+    w.begin = part * p.part, w.end = min(w.end, w.begin + p.part);
 #endif
     return w;
 }
@@ -166,7 +162,7 @@ __device__ __forceinline__ void load_work(const Shared &s, const TensorMap &q, c
         barrier_expect(s.q_full(), kBytesQ);
 #pragma unroll
         for (int i = 0; i < kBlocksD; i++) tma_load(s.q() + i * kQueries * 128, q, s.q_full(), i * 64, w.first, w.head, w.batch);
-        for (int j = w.end - 1; j >= w.begin; j -= w.step, ring.next()) {
+        for (int j = w.end - 1; j >= w.begin; j--, ring.next()) {
             load_keys(s, ring, k, j * TILE_N, w);
             load_values(s, ring, v, j * TILE_N, w);
         }
@@ -382,7 +378,7 @@ __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, cons
             pack_probabilities(scores, probabilities);
         }
         u32 add = 0;
-        for (int j = w.end - 1 - w.step; j >= w.begin; j -= w.step, add = 1) {
+        for (int j = w.end - 2; j >= w.begin; j--, add = 1) {
             Acc scores[TILE_N / 2];
             barrier_wait(s.k_full(keys.stage), keys.phase);
             take_turn(consumer);

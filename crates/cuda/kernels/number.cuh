@@ -52,14 +52,6 @@ DEVICE float short_exp(float x) {
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
     return r;
 }
-// e^(x - m) for numbers x of bf16 and their largest, m, by one multiplication: log2(e) is rounded to 16 bits, so that products with numbers of bf16 are exact (relative
-// error 2^-17 |x - m|). Where m log2(e) would overflow, all other numbers are so far away that they give zero with any factor.
-DEVICE float short_exp_less(float x, float m) {
-    const float factor = fabsf(m) > 1e38f ? 0.00390625f : 1.44268799f;
-    float r;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(fmaf(x, factor, -m * factor)));
-    return r;
-}
 DEVICE float short_ratio(float x, float y) {
     float r;
     // A quarter of y: the reciprocals of the largest floats are subnormal, which .ftz flushes to zero.

@@ -25,14 +25,15 @@ extern "C" __global__ void __launch_bounds__(BOUNDS) rows_vector(const __grid_co
 #endif
 #if CLUSTER > 1
     for (i64 o = blockIdx.x / CLUSTER; o < a.outputs; o += gridDim.x / CLUSTER) row(a, (index)o, true, blockIdx.x % CLUSTER * THREADS + threadIdx.x, ahead);
-#elif PER_BLOCK == 1
+#elif PER_BLOCK == 1 && !RESIDENT
     for (i64 o = blockIdx.x; o < a.outputs; o += gridDim.x) row(a, (index)o, true, threadIdx.x, ahead);
 #else
-    for (i64 o = (i64)blockIdx.x * PER_BLOCK + threadIdx.x / THREADS; o - threadIdx.x / THREADS < a.outputs; o += (i64)gridDim.x * PER_BLOCK) {
-#if THREADS > 32
-        row(a, (index)o, o < a.outputs, threadIdx.x % THREADS, ahead);
+    const int own = threadIdx.x / THREADS;
+    for (i64 first = (i64)blockIdx.x * PER_BLOCK; first < a.outputs; first += (i64)gridDim.x * PER_BLOCK) {
+#if THREADS > 32 || RESIDENT
+        row(a, (index)(first + own), first + own < a.outputs, threadIdx.x % THREADS, ahead);
 #else
-        if (o < a.outputs) row(a, (index)o, true, threadIdx.x % THREADS, ahead);
+        if (first + own < a.outputs) row(a, (index)(first + own), true, threadIdx.x % THREADS, ahead);
 #endif
     }
 #endif

@@ -55,22 +55,6 @@ struct __align__(16) Vector {
         return Decoded<T, N>::of(words, i);
     }
     DEVICE real operator()(const Args&, const index*) const { return number(lane); }
-    // The largest element; NaN only if all are. Pairs of bf16 are compared at once.
-    DEVICE real largest() const {
-#if __CUDA_ARCH__ >= 800
-        if constexpr (T::BITS == 16 && T::EXPONENT == 8 && N % 2 == 0) {
-            const u32* pairs = (const u32*)words;
-            u32 all = pairs[0];
-#pragma unroll
-            for (int i = 1; i < N / 2; ++i) asm("max.bf16x2 %0, %0, %1;" : "+r"(all) : "r"(pairs[i]));
-            return fmax((real)__uint_as_float(all << 16), (real)__uint_as_float(all & 0xffff0000u));
-        }
-#endif
-        real all = number(0);
-#pragma unroll
-        for (int i = 1; i < N; ++i) all = fmax(all, number(i));
-        return all;
-    }
 
     static DEVICE void copy(typename T::word* to, const typename T::word* from) {
         const int bytes = N * (int)sizeof(typename T::word);

@@ -192,11 +192,6 @@ impl<'a> Attention<'a> {
         };
         let narrow = if self.consumers == 1 { Attention { tile: 64, stages: 2, ..self } } else { self };
         let slots = i64::from(facts.multiprocessors) * narrow.resident();
-        let dev = |n: &str| std::env::var(n).ok().and_then(|v| v.parse::<i64>().ok());
-        if let Some(parts) = dev("OXIDNN_DEV_PARTS").filter(|_| self.consumers == 1) {
-            let from = if dev("OXIDNN_DEV_BROAD").is_some() { self } else { narrow };
-            return Attention { parts, part: dev("OXIDNN_DEV_PART").map_or(0, |_| ceil(ceil(seen, from.tile), parts)), ..from };
-        }
         let wanted = (slots / (tiles * heads * batch)).min(seen / LEAST).max(1);
         let all = ceil(seen, narrow.tile);
         let part = ceil(all, wanted);

@@ -11,7 +11,7 @@ use crate::emit::{Emitter, Factor, Real, Tail, View, literal};
 use crate::program::{Launch, Program, Unaligned};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Prelu, Reduction, ReductionAlg, Softmax, SoftmaxAlg};
-use oxidnn_spec::{Arg, DataType, Layout, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Layout, Op, Problem, Tensor};
 
 /// Reduction over every dimension of size 1 in the destination.
 pub(crate) fn reduction(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
@@ -183,11 +183,7 @@ fn forward(op: &Softmax, problem: &Problem, rows: &mut Rows) -> Result<(), Skip>
     rows.emit.factor(&Factor::scale("scale", &problem.attr, Arg::SRC, src.dims()));
     let largest = Stage { identity: literal(f64::NEG_INFINITY), combine: "fmax(x, y)", term: "src(a, p)".into(), close: "x".into() };
     let is_short = Emitter::is_short(Real::of(problem), op.dst.dtype);
-    let share = match (is_short, src.dtype) {
-        (true, DataType::Bf16) => "short_exp_less(src(a, p), s[0])",
-        (true, _) => "short_exp(src(a, p) - s[0])",
-        (false, _) => "exp(src(a, p) - s[0])",
-    };
+    let share = format!("{}(src(a, p) - s[0])", if is_short { "short_exp" } else { "exp" });
     // The sum is at least 1: multiply by its reciprocal.
     let is_inverse = Real::of(problem) == Real::Single && op.alg != SoftmaxAlg::Log;
     let close = match (is_inverse, is_short) {
@@ -195,7 +191,7 @@ fn forward(op: &Softmax, problem: &Problem, rows: &mut Rows) -> Result<(), Skip>
         (true, false) => "(real)1 / x",
         _ => "x",
     };
-    rows.stages = vec![largest, Stage::sum(share, close)];
+    rows.stages = vec![largest, Stage::sum(share.clone(), close)];
     let value = match op.alg {
         SoftmaxAlg::Log => "src(a, p) - s[0] - log(s[1])".into(),
         // A row of only -infinity must give zeros instead of NaN if the algorithm says so; its sum would be 1.

@@ -26,8 +26,6 @@ const LARGE: i64 = 64 * 1024;
 const STAGED: i64 = 10 * 1024;
 const STAGED_BLOCK: i64 = 256;
 const STAGED_THREADS: i64 = 1280;
-/// Threads of the CTAs that share an SM, at least.
-const RESIDENT_THREADS: i64 = 1024;
 /// Threads of a CTA, at least, otherwise: few, so that an SM does not wait for the slowest of many rows.
 const BLOCK: i64 = 64;
 
@@ -181,8 +179,8 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     let vector = whole.or(adrift).unwrap_or(1);
     let adrift = adrift.is_some();
     let words: i64 = inputs.iter().filter(|i| i.kept).map(|i| i.words(vector)).sum();
-    let persistent = adrift && shares;
-    let block = if persistent { STAGED_BLOCK } else { BLOCK };
+    let resident = |threads: i64| if adrift && shares { STAGED_THREADS / threads.max(STAGED_BLOCK) } else { 0 };
+    let block = if adrift && shares { STAGED_BLOCK } else { BLOCK };
     let base = Shape {
         vector,
         adrift,
@@ -195,12 +193,9 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
         staged: 0,
         along: along.0,
     };
-    let with = |shape: Shape, resident: i64| match persistent {
-        true => {
-            let resident = STAGED_THREADS / shape.threads.max(block);
-            Shape { resident, blocks: resident * i64::from(facts.multiprocessors), ..shape }
-        }
-        false => Shape { resident, blocks: 1 << 20, ..shape },
+    let with = |shape: Shape| {
+        let resident = resident(shape.threads);
+        Shape { resident, blocks: if resident > 0 { resident * i64::from(facts.multiprocessors) } else { 1 << 20 }, ..shape }
     };
     let vectors = (terms / vector).max(1);
     let single = [32, 64, 128, 256, 512, 1024].into_iter().find_map(|threads| {
@@ -212,9 +207,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
         } else {
             WORDS
         };
-        // Large CTAs must leave registers for a second one.
-        let resident = if threads > STAGED_BLOCK { RESIDENT_THREADS / threads } else { 0 };
-        (chunks * words <= limit).then_some(with(Shape { threads, chunks, ..base }, resident))
+        (chunks * words <= limit).then_some(with(Shape { threads, chunks, ..base }))
     });
     let staging = || {
         let chunks = chunks(vectors, STAGING)?;
@@ -222,10 +215,8 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
         let fits = chunks * words <= WORDS_OF_STAGING
             && bytes <= most
             && vector * inputs.iter().map(Input::bytes).min()? == 16
-            && !persistent;
-        // With two CTAs an SM one computes while the other waits.
-        let resident = if chunks * words <= WORDS && 2 * bytes <= most - 2048 { 2 } else { 1 };
-        (fits && outputs >= 2 * base.blocks).then_some(Shape { chunks, staged: bytes, resident, blocks: resident * base.blocks, ..base })
+            && !(adrift && shares);
+        (fits && outputs >= 2 * base.blocks).then_some(Shape { chunks, staged: bytes, ..base })
     };
     if facts.sm >= 80
         && single.is_none_or(|s| s.threads > STAGING)
@@ -239,7 +230,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     }
     let clustered = |limit: i64, cluster: i64| {
         let chunks = chunks(vectors, cluster * CLUSTERED)?;
-        (chunks * words <= limit).then_some(with(Shape { threads: CLUSTERED, chunks, cluster, ..base }, 0))
+        (chunks * words <= limit).then_some(with(Shape { threads: CLUSTERED, chunks, cluster, ..base }))
     };
     let all = WORDS_OF_CLUSTERED.iter().flat_map(|&limit| [2, 4, 8].into_iter().filter_map(move |cluster| clustered(limit, cluster)));
     let busy = |s: &Shape| outputs * s.cluster >= i64::from(facts.multiprocessors);
@@ -271,8 +262,9 @@ fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
     }
     emit.option("PER_BLOCK", (shape.block / threads).max(1));
     emit.option("RESIDENT", shape.resident);
-    // Where the vectors of all threads fill the row exactly, no branches are needed.
-    let is_exact = !shape.adrift && chunks * threads * cluster * vector == terms;
+    // Where the vectors of all threads fill the row exactly, no branches are needed, which takes registers.
+    let words: i64 = body.inputs.iter().filter(|i| i.kept).map(|i| i.words(vector)).sum();
+    let is_exact = !shape.adrift && chunks * threads * cluster * vector == terms && chunks * words <= WORDS_OF_SHARED;
     emit.define("SURELY", if is_exact { chunks } else { surely(chunks) });
     emit.define("STAGES", stages.len().max(1));
     emit.number("outputs", outputs);
@@ -410,16 +402,12 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     };
     let mut body = String::new();
     for (k, stage) in stages.iter().enumerate() {
-        let largest = inputs.iter().find(|i| i.kept && stage.combine == "fmax(x, y)" && stage.term == format!("{}(a, p)", i.name));
-        let [term, all] = match largest {
-            Some(input) => [String::new(), format!("            x = fmax(x, {}.largest());\n", input.name)],
-            None => [format!("                x = combine({k}, x, {});\n", stage.term), String::new()],
-        };
+        let term = format!("                x = combine({k}, x, {});\n", stage.term);
         let _ = write!(
             body,
             "    {{\n    real x = {};\n{}    x = reduced({k}, x);\n    s[{k}] = {};\n    }}\n",
             stage.identity,
-            chunk(&stage.term, "", &term, &all),
+            chunk(&stage.term, "", &term, ""),
             stage.close
         );
     }
