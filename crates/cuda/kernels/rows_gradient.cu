@@ -24,9 +24,10 @@
 #define SRC_BYTES (VECTOR * (int)sizeof(src_number::word))
 #define DIFF_BYTES (VECTOR * (int)sizeof(diff_dst_number::word))
 
-// This thread's team, and its place in it; the number of teams.
-DEVICE int team() { return blockIdx.x * TEAMS + threadIdx.x / THREADS; }
-DEVICE int lane() { return threadIdx.x % THREADS; }
+// This thread's team in the CTA, and of all; its place in it; the number of teams.
+DEVICE int own_team() { return TEAMS == 1 ? 0 : threadIdx.x / THREADS; }
+DEVICE int team() { return blockIdx.x * TEAMS + own_team(); }
+DEVICE int lane() { return TEAMS == 1 ? threadIdx.x : threadIdx.x % THREADS; }
 DEVICE int teams() { return gridDim.x * TEAMS; }
 
 // The columns before the first vector of the team's rows, and the number of vectors; a thread's first column in a chunk; its column of the edge, -1 if it has none.
@@ -42,7 +43,7 @@ DEVICE bool is_vector(const Args& a, int c) { return c + VECTOR <= (int)a.column
 // The vectors of a chunk in a stage of the ring: those of the source, then those of the gradient.
 DEVICE u8* staged(int stage, int chunk, bool diff) {
     extern __shared__ __align__(16) u8 ring[];
-    const int rows = CHUNKS * THREADS, place = (threadIdx.x / THREADS * STAGES + stage) * rows * (SRC_BYTES + DIFF_BYTES);
+    const int rows = CHUNKS * THREADS, place = (own_team() * STAGES + stage) * rows * (SRC_BYTES + DIFF_BYTES);
     return ring + place + (diff ? rows * SRC_BYTES + chunk * THREADS * DIFF_BYTES : chunk * THREADS * SRC_BYTES);
 }
 
@@ -52,7 +53,7 @@ DEVICE const diff_dst_number::word* diff_row(const Args& a, i64 r) { return (con
 #if BULK
 DEVICE u64* arrived(int stage) {
     __shared__ __align__(8) u64 barriers[TEAMS * STAGES];
-    return barriers + threadIdx.x / THREADS * STAGES + stage;
+    return barriers + own_team() * STAGES + stage;
 }
 
 // A team's first thread copies the vectors of a row.
@@ -148,9 +149,9 @@ extern "C" __global__ void __launch_bounds__(THREADS * TEAMS, BLOCKS) rows_gradi
         const real next_mean = row_mean(a, later), next_variance = row_variance(a, later), inverse = inverse_of(variance);
         real next_x = 0, next_d = 0;
         load_edge(later, next_x, next_d);
-        real s[2] = {};   // sums of g = factor * d and of g (x - mean)
-        auto add = [&](real x, real d, real factor, real& sum_dx, real& sum_d) {
-            const real apart = x - mean, g = d * factor;
+        real s[2] = {}, apart[CHUNKS][VECTOR] = {}, g[CHUNKS][VECTOR] = {};   // sums of g = factor * d and of g (x - mean)
+        auto add = [&](real x, real d, real factor, real& apart, real& g, real& sum_dx, real& sum_d) {
+            apart = x - mean, g = d * factor;
             s[0] += g;
             s[1] = fma(g, apart, s[1]);
             sum_dx = fma(d * inverse, apart, sum_dx);
@@ -164,16 +165,17 @@ extern "C" __global__ void __launch_bounds__(THREADS * TEAMS, BLOCKS) rows_gradi
             x[k].load(staged(stage, k, false), lane() * VECTOR);
             dd[k].load(staged(stage, k, true), lane() * VECTOR);
 #pragma unroll
-            for (int i = 0; i < VECTOR; ++i) add(x[k].number(i), dd[k].number(i), factors[k][i], sums[0][k][i], sums[1][k][i]);
+            for (int i = 0; i < VECTOR; ++i) add(x[k].number(i), dd[k].number(i), factors[k][i], apart[k][i], g[k][i], sums[0][k][i], sums[1][k][i]);
         }
-        if (own >= 0) add(own_x, own_d, own_factor, own_sums[0], own_sums[1]);
+        real own_apart = 0, own_g = 0;
+        if (own >= 0) add(own_x, own_d, own_factor, own_apart, own_g, own_sums[0], own_sums[1]);
         reduced(s, parts[turn]);
 #if BULK
         fetch_row(a, r + (i64)STAGES * teams(), stage);   // all threads have read the stage
 #endif
         // (g - mean(g) - x^ mean(g x^)) inverse, where x^ = (x - mean) inverse
         const real constant = CENTRED ? -s[0] * share * inverse : (real)0, slope = -(s[1] * share * inverse) * inverse * inverse;
-        auto result = [&](real x, real d, real factor) { return diff_src_number::encode(fma(d * factor, inverse, fma(x - mean, slope, constant))); };
+        auto result = [&](real g, real apart) { return diff_src_number::encode(fma(g, inverse, fma(apart, slope, constant))); };
         const i64 row = a.diff_src_offset + r * a.diff_src_step;
 #pragma unroll
         for (int k = 0; k < CHUNKS; ++k) {
@@ -182,10 +184,13 @@ extern "C" __global__ void __launch_bounds__(THREADS * TEAMS, BLOCKS) rows_gradi
             if (TEAMS > 1) forget(x[k]), forget(dd[k]);
             Vector<diff_src_number, VECTOR> out;
 #pragma unroll
-            for (int i = 0; i < VECTOR; ++i) out.words[i] = result(x[k].number(i), dd[k].number(i), factors[k][i]);
+            for (int i = 0; i < VECTOR; ++i) {
+                if (TEAMS > 1) apart[k][i] = x[k].number(i) - mean, g[k][i] = dd[k].number(i) * factors[k][i];
+                out.words[i] = result(g[k][i], apart[k][i]);
+            }
             out.store_once(a.diff_src_rows, row + c);
         }
-        if (own >= 0) ((diff_src_number::word*)a.diff_src_rows)[row + own] = result(own_x, own_d, own_factor);
+        if (own >= 0) ((diff_src_number::word*)a.diff_src_rows)[row + own] = result(own_g, own_apart);
         own_x = next_x, own_d = next_d;
         mean = next_mean, variance = next_variance;
     }
@@ -202,7 +207,7 @@ extern "C" __global__ void __launch_bounds__(THREADS * TEAMS, BLOCKS) rows_gradi
 #if TEAMS > 1
     extern __shared__ __align__(16) u8 ring[];
     real* const room = (real*)ring;
-    const int columns = (int)a.columns, own_room = threadIdx.x / THREADS * 2 * columns;
+    const int columns = (int)a.columns, own_room = own_team() * 2 * columns;
     __syncthreads();
     store(room + own_room, 0);
     store(room + own_room + columns, 1);

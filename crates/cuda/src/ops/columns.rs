@@ -12,7 +12,7 @@ const ROWS: i64 = 8;
 const BLOCKS: i64 = 8;
 /// Columns of a thread of `rows_gradient.cu`, at most.
 const COLUMNS: i64 = 16;
-/// Where a warp has a row: columns of a thread, at most, and warps of a CTA, which has an SM for itself.
+/// Where a warp has a row: columns of a thread, at most, and warps of a CTA, which has an SM for itself; the last only for rows that are not aligned.
 const WARPS: [(i64, i64); 3] = [(16, 16), (24, 12), (32, 8)];
 /// Bytes of the prefetch rings of all CTAs of an SM (`rows_gradient.cu`), and their stages, at most: deeper ones are slower.
 const RING: i64 = 192 * 1024;
@@ -181,7 +181,8 @@ impl Shape {
         let few = [64, 128, 256].into_iter().find(|&t| chunks(t) <= 2);
         let threads = few.or_else(|| [64, 128, 256, 512].into_iter().find(|&t| chunks(t) * self.vector <= COLUMNS));
         let Some(threads) = threads else { return Ok(None) };
-        let by_warps = WARPS.into_iter().find(|w| chunks(32) * self.vector <= w.0).map(|w| w.1);
+        let sizes = if self.adrift { &WARPS[..] } else { &WARPS[..2] };
+        let by_warps = sizes.iter().find(|w| chunks(32) * self.vector <= w.0).map(|w| w.1);
         let teams = by_warps.filter(|w| self.rows >= 4 * w * i64::from(target.facts.multiprocessors)).unwrap_or(1);
         let (threads, together) = if teams > 1 { (32, 1) } else { (threads, 512 / threads) };
         // The copy engine moves multiples of 16 bytes.

@@ -869,7 +869,8 @@ impl Norm<'_> {
                 "DEVICE real normal(const Args& a, const index* p) {{\n{stat}    return (src(a, p) - {mean}) * ({inverse});\n}}\n"
             ));
         }
-        rows.stages = vec![Stage::sum(format!("{dd}{scale}"), mean_g), Stage::sum(format!("{dd}{scale} * {normal}"), "ratio(x, (real)a.terms)")];
+        rows.stages =
+            vec![Stage::sum(format!("{dd}{scale}"), mean_g), Stage::sum(format!("{dd}{scale} * {normal}"), "ratio(x, (real)a.terms)")];
         program.launches.push(rows.launch());
         Ok(())
     }

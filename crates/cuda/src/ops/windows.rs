@@ -235,16 +235,10 @@ fn resampling_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
     map.emit.code("#include \"resample.cuh\"\n");
     map.emit.sizes("spread", &op.src.dims()[2..].iter().map(|i| i.saturating_mul(2)).collect::<Vec<_>>());
     let (rank, along) = (op.src.dims().len(), along(op.src.dims().len()));
-    let mut code = if forward { resampled(rank, along) } else { spread(op, along) };
+    let code = if forward { resampled(rank, along) } else { spread(op, along) };
     // Fewer results per thread if each is a vector of channels, which takes more registers; more if lines of input rows are kept for the next results.
     let single = to.1.blocking().is_some_and(|b| b.strides[1] != 1);
-    let doubles = rank == 4 && (2..4).all(|d| op.dst.dims()[d] == 2 * op.src.dims()[d]);
-    let twice = doubles && single;
-    let wide = if doubles && !single && forward && !nearest { 2 } else { 1 };
-    if wide == 2 {
-        code.insert_str(0, TWICE);
-        map.emit.option("BLOCKS", 2);
-    }
+    let twice = rank == 4 && single && (2..4).all(|d| op.dst.dims()[d] == 2 * op.src.dims()[d]);
     let keeps_lines = rank == 4 && op.dst.dims()[3] >= op.src.dims()[3];
     let tall = match (forward && single, keeps_lines) {
         (true, true) => 8,
@@ -252,7 +246,7 @@ fn resampling_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
         (false, _) if twice && !forward => 4,
         _ => 2,
     };
-    map.tiles(&code, &[("from", from.1), ("dst", to.1)], Tile { along, tall, wide });
+    map.tiles(&code, &[("from", from.1), ("dst", to.1)], Tile { along, tall, wide: 1 });
     if forward && rank == 4 {
         // When downsampling, reads from shared memory would have bank conflicts.
         let runs = if twice {
@@ -315,16 +309,6 @@ fn resampling_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
     }
     Ok(map.program())
 }
-
-/// Statements for two by two results of linear resampling to twice the size, from three by three inputs: each is 3/4 of the nearest and 1/4 of the next, down the
-/// columns, then along the rows. The inputs beyond the edges are those on them.
-const TWICE: &str = "    if constexpr (TALL == 2 && WIDE == 2) {\n        index q[RANK] = {p[0], p[1]};\n        real v[2][2][LANES] = {};\n#pragma unroll\n        \
-    for (int x = 0; x < 3; ++x) {\n            Vector<from_type, LANES> in[3];\n            q[3] = (index)min(max((int)p[3] / 2 - 1 + x, 0), (int)a.input[1] - 1);\n#pragma unroll\n            \
-    for (int y = 0; y < 3; ++y) {\n                q[2] = (index)min(max((int)p[2] / 2 - 1 + y, 0), (int)a.input[0] - 1);\n                \
-    in[y].load(a.from_data, from_at(a, q));\n            }\n#pragma unroll\n            for (int i = 0; i < LANES * 2; ++i) {\n                const int y = i / LANES, lane = i % LANES;\n                \
-    const real t = fma((real)0.75, in[1].number(lane), (real)0.25 * in[2 * y].number(lane)), near = (real)0.75 * t, next = (real)0.25 * t;\n                \
-    if (x < 2) v[y][0][lane] += x == 0 ? next : near;\n                if (x > 0) v[y][1][lane] += x == 1 ? near : next;\n            }\n        }\n#pragma unroll\n        \
-    for (int j = 0; j < 4; ++j) {\n            index own[RANK];\n            if (moved(a, p, j / 2, j % 2, own)) finish_lanes<LANES>(a, own, v[j / 2][j % 2]);\n        }\n        return;\n    }\n";
 
 /// The spatial dimensions other than `along`.
 fn across(rank: usize, along: usize) -> impl Iterator<Item = usize> {
