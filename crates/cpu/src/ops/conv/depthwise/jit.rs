@@ -136,7 +136,7 @@ fn dots(s: &Setup<'_>, attr: &Attr, group: [usize; 2], jit: Isa) -> Option<[usiz
     let (taps, columns) = (s.sizes.k[2], s.sizes.k[2].min(s.sizes.s[2]));
     let together = match [s.source.1, s.weights].map(|t| t.dtype) {
         [DataType::Bf16, DataType::Bf16] if jit.bf16 => 2,
-        [DataType::U8, DataType::S8] if jit.vnni && jit.avx512 => 4,
+        [DataType::U8 | DataType::S8, DataType::S8] if jit.vnni && jit.avx512 => 4,
         _ => return None,
     };
     if [s.source.0, Arg::WEIGHTS].iter().any(|arg| attr.zero_points.contains_key(arg)) {
@@ -171,7 +171,8 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let group = few(&s, lanes)?;
     let words = dots(&s, &problem.attr, group, jit);
     let read = words.unwrap_or(group);
-    if read[0] > read[1] && met(lanes, read) > MET || is_product(&s, group, (jit, words.is_some())) {
+    let suits = read[0] < read[1] || read[1] < lanes && met(lanes, read) <= MET;
+    if !suits || is_product(&s, group, (jit, words.is_some())) {
         return Err(Skip::Shape("groups whose channels fill steps of products"));
     }
     let [kd, kh, kw] = s.sizes.k;
@@ -213,7 +214,7 @@ fn few(s: &Setup<'_>, lanes: usize) -> Result<[usize; 2], Skip> {
         return Err(Skip::Shape("groups without channels"));
     }
     let together = from <= lanes && (lanes.is_multiple_of(to) || 2 * to <= lanes);
-    if together && (from < to || to < lanes) { Ok([from, to]) } else { Err(Skip::Shape("groups of other than few channels")) }
+    if together { Ok([from, to]) } else { Err(Skip::Shape("groups of other than few channels")) }
 }
 
 /// Vectors of source channels of the groups of a vector of results.
@@ -243,7 +244,10 @@ fn is_product(s: &Setup<'_>, [from, to]: [usize; 2], (jit, words): (Isa, bool)) 
         // A tile has an address for every row and line of the window; one of AMX only its first.
         DataType::Bf16 => {
             jit.bf16
-                && (from >= 16 || jit.amx && taps > 1 && from.min(to) >= 8 || from * to >= 32 && lines == 1 || from >= 4 && to >= lanes)
+                && (from >= 16
+                    || jit.amx && taps > 1 && from >= 4 && from * to >= 30
+                    || from * to >= 32 && lines == 1
+                    || from >= 4 && to >= lanes)
         }
         _ => false,
     };
@@ -266,7 +270,8 @@ fn tail(s: &Setup<'_>, attr: &Attr) -> Result<Tail, Skip> {
 /// The segments of every phase of the width, for strips of `kernel`.
 fn segments(width: &Width, kernel: &generated::Depthwise, (jit, tail): (Isa, &Tail)) -> Vec<Vec<Segment<generated::Depthwise>>> {
     let of_phase = |phase: &Phase| {
-        let most = generated::Depthwise::most_results(jit, phase.taps.len(), kernel.group(), [kernel.window.masked, kernel.single]);
+        let most =
+            generated::Depthwise::most_results(jit, phase.taps.len(), kernel.group(), [kernel.window.masked, kernel.single, kernel.signed]);
         width.cut(phase, most, (&kernel.window, tail), |window, _| kernel.with(window))
     };
     width.line.phases.iter().map(of_phase).collect()
@@ -344,6 +349,7 @@ impl Depthwise {
             window,
             weights: elems[1],
             dots: dots.map(|_| if together > 2 { Accumulate::DotU8S8 } else { Accumulate::DotBf16 }),
+            signed: together > 2 && source.dtype == DataType::S8,
             group: words.map(|n| n as u8),
             shifted: attr.zero_points.contains_key(&s.source.0),
             single,
