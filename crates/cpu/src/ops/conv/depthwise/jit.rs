@@ -240,14 +240,12 @@ fn is_product(s: &Setup<'_>, [from, to]: [usize; 2], (jit, words): (Isa, bool)) 
     let whole = lanes % to == 0 && s.result.1.dims()[1] % lanes as i64 == 0;
     let [taps, lines] = [&s.sizes.k[..], &s.sizes.k[..2]].map(|k| k.iter().product::<i64>());
     let fills = match s.source.1.dtype {
+        DataType::S8 if from >= 16 => true,
         DataType::S8 | DataType::U8 => from >= 8 && !(words && taps > 1) || from >= 4 && taps == 1 || from > to && !whole && !words,
         // A tile has an address for every row and line of the window; one of AMX only its first.
         DataType::Bf16 => {
             jit.bf16
-                && (from >= 16
-                    || jit.amx && taps > 1 && from >= 4 && from * to >= 30
-                    || from * to >= 32 && lines == 1
-                    || from >= 4 && to >= lanes)
+                && (from >= 16 || jit.amx && taps > 1 && from.min(to) >= 8 || from * to >= 32 && lines == 1 || from >= 4 && to >= lanes)
         }
         _ => false,
     };
