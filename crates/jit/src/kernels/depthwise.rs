@@ -108,7 +108,7 @@ impl Depthwise {
         let lanes = isa.width().lanes();
         let more = if single || source <= result { 0 } else { (lanes / result.max(1) * source).div_ceil(lanes).saturating_sub(1) };
         let sources = if masked && more > 0 { more + 1 } else { usize::from(source < result || masked && source > result) };
-        let idle = usize::from(lanes % result.max(1) > 0);
+        let idle = usize::from(!lanes.is_multiple_of(result.max(1)));
         let masks = if isa.avx512 { 0 } else { usize::from(masked) + sources + more + idle };
         let broadcast = usize::from(source > 1 || result > 1) + usize::from(source > result) + 2 * usize::from(signed);
         isa.simd_registers().saturating_sub(taps.min(RESIDENT_TAPS) + masks + broadcast + 3).clamp(1, 16)
