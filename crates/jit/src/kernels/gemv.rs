@@ -682,7 +682,7 @@ impl Columns<'_> {
 
     /// Columns of the next group to prefetch, each of which is a stream that the hardware finds late.
     fn prefetched(&self) -> usize {
-        if self.w.rows >= MIN_PREFETCH_ROWS && self.columns <= STREAMS_PER_BASE - 1 { self.columns } else { 0 }
+        if self.w.rows >= MIN_PREFETCH_ROWS && self.columns < STREAMS_PER_BASE { self.columns } else { 0 }
     }
 
     /// Whole vectors of every column.
