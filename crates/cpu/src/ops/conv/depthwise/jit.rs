@@ -185,8 +185,8 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     }
     let together = words.map_or(1, |words| group[0] / words[0]);
     let tag = weights_tag(weights, lanes, group, (s.result_channel, together));
-    let taps = kd.saturating_mul(kh).saturating_mul(kw);
-    let data_tag = if group == [1, 1] { data_tag([s.source.1, s.result.1], taps, lanes) } else { "axb".into() };
+    let scatters = s.direction == Direction::Scatter;
+    let data_tag = if group == [1, 1] { data_tag([s.source.1, s.result.1], &s.sizes, (target, lanes), scatters) } else { "axb".into() };
     let problem = resolved(problem, [&data_tag, &tag])?;
     let s = Setup::of(&problem.op)?;
     epilogue::check(&problem.attr, s.result.1)?;
@@ -257,6 +257,7 @@ fn tail(s: &Setup<'_>, attr: &Attr) -> Result<Tail, Skip> {
         attr,
         dst: s.result.1,
         columns: 1,
+        batch: 0,
         compensated: false,
         scaled: [s.source.0, Arg::WEIGHTS].iter().any(|a| attr.scales.contains_key(a)),
         biased: s.biased,
