@@ -10,6 +10,8 @@ use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 
+/// Most tiles from which on the source is prefetched.
+const AHEAD: usize = 8;
 /// Bytes of a line of memory.
 const LINE: usize = 64;
 
@@ -40,7 +42,9 @@ pub struct Masks {
 /// The places of tiles in source and destination, in bytes.
 #[derive(Debug)]
 pub struct Places {
+    /// Those of tiles, and some more to be read ahead.
     all: Vec<[usize; 2]>,
+    count: usize,
     farthest: [usize; 2],
     /// The bitwise OR of all places in the destination, which shows their alignment.
     bits: usize,
@@ -49,8 +53,10 @@ pub struct Places {
 impl Places {
     /// A table of places.
     #[must_use]
-    pub fn new(all: Vec<[usize; 2]>) -> Places {
-        Places { farthest: farthest(&all), bits: all.iter().fold(0, |bits, place| bits | place[1]), all }
+    pub fn new(mut all: Vec<[usize; 2]>) -> Places {
+        let (farthest, bits, count) = (farthest(&all), all.iter().fold(0, |bits, place| bits | place[1]), all.len());
+        all.extend(all.last().copied().map_or(Vec::new(), |last| vec![last; AHEAD]));
+        Places { farthest, bits, all, count }
     }
 
     /// Whether all are multiples of `bytes` in the destination.
@@ -59,16 +65,21 @@ impl Places {
         self.bits.is_multiple_of(bytes)
     }
 
+    /// The places in the destination.
+    pub fn written(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        self.all[..self.count].iter().map(|place| place[1])
+    }
+
     /// Number of places.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.all.len()
+        self.count
     }
 
     /// Whether there are no places.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
+        self.count == 0
     }
 }
 
@@ -104,6 +115,12 @@ impl Vectors {
         let whole = of(1)[..tables[1].len()] == all[..tables[1].len()];
         let bits = tables[1].iter().fold(0, |bits, at| bits | at);
         Vectors { tables, masks, reach, whole_reach, whole, bits, of: (sizes, lanes) }
+    }
+
+    /// Where vectors are written, in bytes, if all of them are whole vectors of zeros.
+    #[must_use]
+    pub fn zeros(&self) -> Option<&[usize]> {
+        (self.masks.is_some() && self.reach[0].is_none() && self.whole).then_some(&self.tables[1][..])
     }
 
     /// Vectors that are read, that are written, and of the latter those of which only some lanes are.
@@ -169,7 +186,7 @@ impl Permuter {
     pub fn run(&self, t: &Tiles<'_>) {
         let [reads, writes] = self.kernel.vectors.map(usize::from);
         let (all_places, count) = t.places;
-        let places = &all_places.all[..count];
+        let places = &all_places.all[..all_places.count][..count];
         if places.is_empty() {
             return;
         }

@@ -39,6 +39,8 @@ const TABLE: i64 = 1 << 20;
 const REACH: i64 = 8 << 10;
 /// Most rows of a task.
 const ROWS: usize = 16;
+/// Most lines of the windows of images that are processed together.
+const JOINT: usize = 512;
 /// Bytes from the first source row of a task to its last.
 const NEAR: usize = 256 * 1024;
 /// Bytes of a word.
@@ -279,14 +281,22 @@ impl Direct {
             let divisor = |lines: usize| if matches!(take, Take::Mean { counted: true, .. }) { lines.max(1) as f32 } else { divisor };
             (segments, of_rows([&lines[0], &lines[1]], sizes, &strides, divisor, |met| value(&s, take, met)))
         });
-        let phases: Vec<_> = phases.collect();
+        let mut phases: Vec<_> = phases.collect();
         let met = phases.iter().all(|p| p.1.is_met() && p.0.iter().all(|s| s.spec.sums.is_met()));
         if matches!(take, Take::Largest | Take::LargestWhole(_) | Take::Place(_)) && !met {
             return Err(Skip::Shape("windows in the padding"));
         }
         let strips = phases.iter().map(|(segments, _)| segments.iter().map(|s| s.strips).sum()).max().unwrap_or(1);
         let columns = if blocked { 1 } else { (work / lanes).saturating_mul(channels).div_ceil(TASK).clamp(1, strips) };
-        let (images, rows, chunks) = (s.mb as usize, [rows, (to[0] * to[1]) as usize], channels.div_ceil(chunk));
+        let (mut images, mut rows, chunks) = (s.mb as usize, [rows, (to[0] * to[1]) as usize], channels.div_ceil(chunk));
+        let lines = phases.iter().map(|p| p.1.lines()).max().unwrap_or(0).saturating_mul(images);
+        if images > 1 && lines <= JOINT && planes.is_none() {
+            // Images with few rows are further rows.
+            let distances = [source.image, result.image, places.as_ref().map_or(0, |p| p.image)];
+            phases.iter_mut().for_each(|p| p.1 = p.1.repeated(images, distances));
+            rows = [ROWS.min(rows[1] * images), rows[1] * images];
+            images = 1;
+        }
         let (attr, reads) = (attr.clone(), !forward);
         Ok(Direct {
             jit,

@@ -44,6 +44,8 @@ pub(super) struct Pooling {
     forward: bool,
     indices: bool,
     geometry: Geometry,
+    /// For gradients of maxima, inputs by depth, height and width from the first of a window to each kernel element.
+    taps: Vec<[i64; 3]>,
     /// The divisor of sums if padding counts.
     volume: f32,
     /// The result of a window that is all padding.
@@ -149,16 +151,25 @@ impl Pooling {
                 padding: window.padding_l[d],
             },
         };
+        let (forward, axes) = (op.prop.is_forward(), std::array::from_fn(axis));
+        let [d, h, w]: [Axis; 3] = axes;
+        let tap = |k: i64| [k / w.kernel / h.kernel * d.step, k / w.kernel % h.kernel * h.step, k % w.kernel * w.step];
+        let chosen = !forward && op.alg == PoolAlg::Max;
+        let taps = if chosen { (0..op.kernel.iter().product()).map(tap).collect() } else { Vec::new() };
         Pooling {
             alg: op.alg,
-            forward: op.prop.is_forward(),
+            forward,
             indices: op.workspace.is_some(),
-            geometry: Geometry(std::array::from_fn(axis)),
+            geometry: Geometry(axes),
+            taps,
             volume: op.kernel.iter().product::<i64>() as f32,
             lowest: number::lowest(op.dst.dtype) as f32,
         }
     }
 }
+
+/// Elements that a vector handles in the time in which one finds its own place.
+const SCATTERED: usize = 24;
 
 /// Calls `f` with the elements of a line in three planes: two by output, one by input.
 #[inline(always)]
@@ -296,7 +307,39 @@ impl Pooling {
     }
 }
 
+impl Pooling {
+    /// Whether gradients of maxima are added one by one where their places say, instead of in lines for each kernel element.
+    fn scatters(&self, run: usize) -> bool {
+        let in_vectors = run >= 16 || self.geometry.0[2].stride == 1;
+        self.taps.len() > if in_vectors { SCATTERED } else { 1 }
+    }
+
+    /// Adds each gradient to that of the input which its place says.
+    fn choose(&self, run: usize, result: &mut [f32], (gradient, places): (&[f32], &[f32])) {
+        let [d, h, w] = self.geometry.0;
+        let begin = |axis: &Axis, output: i64| output * axis.stride - axis.padding;
+        let mut all = gradient.iter().zip(places);
+        for (od, oh) in (0..d.outputs).flat_map(|od| (0..h.outputs).map(move |oh| (od, oh))) {
+            let (d0, h0) = (begin(&d, od), begin(&h, oh));
+            for ow in 0..w.outputs {
+                let w0 = begin(&w, ow);
+                for (r, (x, place)) in (0..run).zip(&mut all) {
+                    let Some([kd, kh, kw]) = self.taps.get(*place as usize) else { continue };
+                    let [id, ih, iw] = [d0 + kd, h0 + kh, w0 + kw];
+                    if (0..d.inputs).contains(&id) && (0..h.inputs).contains(&ih) && (0..w.inputs).contains(&iw) {
+                        result[((id * h.inputs + ih) * w.inputs + iw) as usize * run + r] += x;
+                    }
+                }
+            }
+        }
+    }
+}
+
 impl Window for Pooling {
+    fn table_bytes(&self) -> usize {
+        size_of_val(&*self.taps)
+    }
+
     fn compute(&self, simd: Simd, run: usize, planes: Planes<'_>) {
         let Planes { inputs: [first, second], result, extra } = planes;
         result.fill(if self.forward && self.alg == PoolAlg::Max { f32::NAN } else { 0.0 });
@@ -320,6 +363,7 @@ impl Window for Pooling {
                 self.geometry.lines(|l| simd.run(OneLine(run, l, Act::Sum(result, first))));
                 self.divide(run, result);
             }
+            (false, PoolAlg::Max) if self.scatters(run) => self.choose(run, result, (first, second)),
             (false, PoolAlg::Max) => self.geometry.lines(|l| simd.run(OneLine(run, l, Act::Choose(result, first, second)))),
             (false, _) => {
                 extra.copy_from_slice(first);

@@ -35,6 +35,8 @@ const NUMBERS: usize = 16384;
 const LEAST: usize = 100;
 /// Numbers of rows of a tile that are no powers of two.
 const FEW: [usize; 4] = [3, 5, 6, 7];
+/// Places of scales that are remembered from call to call.
+const KNOWN: usize = 8;
 /// Nanoseconds of an execution; of a call; of a vector of a whole tile, and of its share in a permutation, and in a conversion; of one of a partial tile, of
 /// one of zeros, and of one that is written under a mask; and of a call with scales by lane, and by lane of each vector.
 const TIMES: Times<10> =
@@ -401,6 +403,7 @@ impl Lanes {
             adds: adds.is_some(),
             masked: false,
             reads_whole: false,
+            ahead: 0,
             streaming: false,
         };
         let of_tile = [0, 1].map(|i| sum(&most(&vectors[i]), &most(&lanes[i])));
@@ -439,7 +442,8 @@ impl Lanes {
             alike,
         };
         let of_tile_numbers = all.of_tile();
-        let size = Size { bytes: [1, 0].map(|t| types[t].bytes()), tiles: NUMBERS / of_tile_numbers };
+        let vector = jit.width().lanes() * types[0].bytes();
+        let size = Size { bytes: [1, 0].map(|t| types[t].bytes()), tiles: NUMBERS / of_tile_numbers, vector };
         let of_part = |left: &Left| (*left != all.all).then(|| partial(all.masks(left), bytes.clone(), (sizes, jit)));
         all.regions = Regions::new(
             draft.rest,
@@ -534,8 +538,9 @@ impl Timed for Lanes {
         };
         let written = vectors[0].max(vectors[1]) * (tiles + partial / (vectors[0] + vectors[1]));
         let converted = if self.kernel.from == self.kernel.to { 0.0 } else { written };
-        let scaled = if self.kernel.factors.contains(&Factor::ByRow) { calls } else { 0.0 };
-        let [by_lane, each] = if self.kernel.each { [0.0, calls] } else { [scaled, 0.0] };
+        let read = self.regions.scales(KNOWN);
+        let scaled = if self.kernel.factors.contains(&Factor::ByRow) { read } else { 0.0 };
+        let [by_lane, each] = if self.kernel.each { [0.0, read] } else { [scaled, 0.0] };
         let added = if self.kernel.adds { ADDED } else { 1.0 };
         let kept = if self.kernel.order == Order::Kept { KEPT } else { 1.0 };
         let (whole, partial) = (kept * added * tiles * (vectors[0] + vectors[1]), added * partial);
@@ -552,7 +557,12 @@ impl Generated for Lanes {
     type Code = Permuter;
 
     fn build(&self) -> Result<Permuter, Error> {
-        Permuter::get(self.jit, self.kernel, self.far)
+        let ahead = match super::regions::lx() {
+            n if n & 8 != 0 => 2,
+            n if n & 32 != 0 => 4,
+            _ => 0,
+        };
+        Permuter::get(self.jit, Permute { ahead, ..self.kernel }, self.far)
     }
 
     fn table_bytes(&self) -> usize {
@@ -569,7 +579,15 @@ impl Generated for Lanes {
         let calls = self.regions.calls();
         let each = (GRAIN as usize * calls / (self.count * self.of_tile()).max(1)).max(1);
         let make = |range: Range<usize>| {
-            let mut maker = Maker { permuter, memory, reader, known: None, scales: [[1.0; LANES]; 2], each: None };
+            let mut maker = Maker {
+                permuter,
+                memory,
+                reader,
+                known: [None; KNOWN],
+                next: 0,
+                scales: [[[1.0; LANES]; 2]; KNOWN],
+                each: [const { None }; KNOWN],
+            };
             self.regions.each(range, self.starts, |region, at, tiles| maker.make(region, at, tiles));
         };
         if calls <= each {
@@ -588,10 +606,11 @@ struct Maker<'m> {
     /// Memory of destination and source.
     memory: [Buf<'m>; 2],
     reader: Reader<'m>,
-    /// The region and the places of scales for which `scales` and `each` were read last.
-    known: Option<[usize; 3]>,
-    scales: Scales,
-    each: Option<Each>,
+    /// The regions and the places of scales for which `scales` and `each` were read last, and which of them are forgotten next.
+    known: [Option<[usize; 3]>; KNOWN],
+    next: usize,
+    scales: [Scales; KNOWN],
+    each: [Option<Each>; KNOWN],
 }
 
 /// The factors of source and destination, for every lane that is written.
@@ -640,23 +659,31 @@ impl Maker<'_> {
     /// Computes the first `tiles` tiles of a call, in a region, at a place.
     fn make(&mut self, (number, region): (usize, &Region), at: &Spot, tiles: usize) {
         let (by, [dst, src]) = (self.reader.by, self.memory);
-        let (place, places) = ([number, at[3], at[2]], [at[3], at[2]]);
-        let scaled = by.kernel.factors[1..3] != [Factor::None; 2];
-        if scaled && self.known != Some(place) {
-            (self.known, self.scales) = (Some(place), [[1.0; LANES]; 2]);
-            match by.kernel.each {
-                true => self.reader.each(places, &region.left, self.each.insert([[[1.0; LANES]; LANES]; 2])),
-                false => self.reader.scales(places, (&region.left, &[0; FIRST + ENDS]), &mut self.scales),
-            }
+        let size = by.kernel.to.bytes();
+        if !by.far && region.clear(dst, at[0] * size, tiles, size) {
+            return;
         }
-        let [from, over] = match &self.each {
+        let (place, places) = ([number, at[3], at[2]], [at[3], at[2]]);
+        let mut which = 0;
+        if by.kernel.factors[1..3] != [Factor::None; 2] {
+            which = self.known.iter().position(|known| *known == Some(place)).unwrap_or_else(|| {
+                let which = self.next;
+                (self.known[which], self.scales[which], self.next) = (Some(place), [[1.0; LANES]; 2], (which + 1) % KNOWN);
+                match by.kernel.each {
+                    true => self.reader.each(places, &region.left, self.each[which].insert([[[1.0; LANES]; LANES]; 2])),
+                    false => self.reader.scales(places, (&region.left, &[0; FIRST + ENDS]), &mut self.scales[which]),
+                }
+                which
+            });
+        }
+        let [from, over] = match &self.each[which] {
             Some(each) => each.each_ref().map(|each| each.as_flattened()),
-            None => self.scales.each_ref().map(|scales| &scales[..]),
+            None => self.scales[which].each_ref().map(|scales| &scales[..]),
         };
         let [zero, other] = self.reader.zeros.each_ref().map(std::slice::from_ref);
         self.permuter.run(&Tiles {
             from: (src, at[1] * by.kernel.from.bytes()),
-            to: (dst, at[0] * by.kernel.to.bytes()),
+            to: (dst, at[0] * size),
             places: (&region.places, tiles),
             vectors: region.partial.as_ref().unwrap_or(&by.tables),
             factors: [zero, from, over, other],

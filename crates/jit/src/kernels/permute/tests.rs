@@ -135,6 +135,7 @@ fn bits_come_to_any_places() {
                 adds: false,
                 masked: false,
                 reads_whole: false,
+                ahead: 0,
                 streaming: false,
             };
             compare(isa, kernel, |_, _| true);
@@ -164,6 +165,7 @@ fn elements_are_converted_scaled_and_masked() {
                 adds: false,
                 masked: true,
                 reads_whole: false,
+                ahead: 0,
                 streaming: false,
             };
             compare(isa, kernel, |vector, lane| (vector + lane) % 3 != i % 3);
@@ -186,6 +188,7 @@ fn rows_become_neighbours_and_back() {
                     adds: false,
                     masked: false,
                     reads_whole: false,
+                    ahead: 0,
                     streaming: false,
                 };
                 compare(isa, kernel, |_, _| true);
@@ -216,6 +219,7 @@ fn vectors_have_factors_of_their_own_and_what_was_there_is_added() {
                     adds: true,
                     masked,
                     reads_whole: false,
+                    ahead: 0,
                     streaming: false,
                 };
                 compare(isa, kernel, |vector, place| !masked || (vector + place) % 3 > 0);
@@ -238,6 +242,7 @@ fn golden_listings() {
         adds: false,
         masked: false,
         reads_whole: false,
+        ahead: 0,
         streaming: false,
     };
     for (kernel, isa) in
