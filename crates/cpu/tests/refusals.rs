@@ -292,7 +292,6 @@ fn permutes(isa: Isa) -> Vec<Entry> {
         adds: false,
         masked: false,
         reads_whole: false,
-        ahead: 0,
         streaming: false,
     };
     let permuter = Permuter::get(isa, kernel, false).unwrap();

@@ -10,8 +10,6 @@ use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 
-/// Most tiles from which on the source is prefetched.
-const AHEAD: usize = 8;
 /// Bytes of a line of memory.
 const LINE: usize = 64;
 
@@ -42,9 +40,7 @@ pub struct Masks {
 /// The places of tiles in source and destination, in bytes.
 #[derive(Debug)]
 pub struct Places {
-    /// Those of tiles, and some more to be read ahead.
     all: Vec<[usize; 2]>,
-    count: usize,
     farthest: [usize; 2],
     /// The bitwise OR of all places in the destination, which shows their alignment.
     bits: usize,
@@ -53,10 +49,8 @@ pub struct Places {
 impl Places {
     /// A table of places.
     #[must_use]
-    pub fn new(mut all: Vec<[usize; 2]>) -> Places {
-        let (farthest, bits, count) = (farthest(&all), all.iter().fold(0, |bits, place| bits | place[1]), all.len());
-        all.extend(all.last().copied().map_or(Vec::new(), |last| vec![last; AHEAD]));
-        Places { farthest, bits, all, count }
+    pub fn new(all: Vec<[usize; 2]>) -> Places {
+        Places { farthest: farthest(&all), bits: all.iter().fold(0, |bits, place| bits | place[1]), all }
     }
 
     /// Whether all are multiples of `bytes` in the destination.
@@ -67,19 +61,19 @@ impl Places {
 
     /// The places in the destination.
     pub fn written(&self) -> impl Iterator<Item = usize> + Clone + '_ {
-        self.all[..self.count].iter().map(|place| place[1])
+        self.all.iter().map(|place| place[1])
     }
 
     /// Number of places.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.count
+        self.all.len()
     }
 
     /// Whether there are no places.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.all.is_empty()
     }
 }
 
@@ -186,7 +180,7 @@ impl Permuter {
     pub fn run(&self, t: &Tiles<'_>) {
         let [reads, writes] = self.kernel.vectors.map(usize::from);
         let (all_places, count) = t.places;
-        let places = &all_places.all[..all_places.count][..count];
+        let places = &all_places.all[..count];
         if places.is_empty() {
             return;
         }

@@ -13,7 +13,7 @@
 //! Where both tensors have the same neighbours, but few, a tile is a vector of each of several runs of them.
 
 use super::transpose::{Factor, Factors, UNCHANGED, scaled};
-use crate::ir::{Addr, Binary, Compare, Elem, Function, Int, Pred, Prefetch, Src, Val};
+use crate::ir::{Addr, Binary, Compare, Elem, Function, Int, Pred, Src, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -52,8 +52,6 @@ pub struct Permute {
     pub masked: bool,
     /// Only lanes in masks are written, but vectors are read whole.
     pub reads_whole: bool,
-    /// The source of the tile after so many is prefetched, whose place follows those of the tiles of a call; 0 for none.
-    pub ahead: u8,
     /// Vectors of f32 are written whole, whatever the masks say, non-temporally, at multiples of their bytes.
     pub streaming: bool,
 }
@@ -223,9 +221,8 @@ impl Key for Permute {
         let each = if self.each { ".each" } else { "" };
         let adds = if self.adds { ".adds" } else { "" };
         let streaming = if self.streaming { ".streaming" } else { "" };
-        let ahead = if self.ahead > 0 { ".ahead" } else { "" };
         format!(
-            "permute.{}{}{factors}{each}{adds}{masked}{streaming}{ahead}.{reads}x{writes}.{order}.{}",
+            "permute.{}{}{factors}{each}{adds}{masked}{streaming}.{reads}x{writes}.{order}.{}",
             self.from.name(),
             self.to.name(),
             isa.name()
@@ -282,7 +279,6 @@ impl Permute {
             adds: false,
             masked: true,
             reads_whole: false,
-            ahead: 0,
             streaming: false,
         }
     }
@@ -318,17 +314,8 @@ impl Permute {
     }
 
     fn read(&self, f: &mut Function, args: Int, tiles: Int) -> Vec<Val> {
-        let reads = f.argument(args, offset_of!(Args, reads));
-        if self.ahead > 0 {
-            let next = f.argument(args, offset_of!(Args, from));
-            let tile = f.load_int(tiles.at(i32::from(self.ahead) * 2 * size_of::<usize>() as i32));
-            f.add(next, tile);
-            for i in 0..usize::from(self.vectors[0]) {
-                let place = f.load_int(reads.at((i * size_of::<usize>()) as i32));
-                f.prefetch(Prefetch::L1, next.indexed(place, 1, 0));
-            }
-        }
         let from = Permute::tile_address(f, args, tiles, 0);
+        let reads = f.argument(args, offset_of!(Args, reads));
         let vector = |i: usize| {
             let place = f.load_int(reads.at((i * size_of::<usize>()) as i32));
             let mask = if self.reads_whole { None } else { self.mask(f, args, 0, i) };

@@ -168,9 +168,6 @@ impl Pooling {
     }
 }
 
-/// Elements that a vector handles in the time in which one finds its own place.
-const SCATTERED: usize = 24;
-
 /// Calls `f` with the elements of a line in three planes: two by output, one by input.
 #[inline(always)]
 fn along(run: usize, l: Line, a: &mut [f32], b: &mut [f32], c: &[f32], f: impl Fn(&mut f32, &mut f32, f32)) {
@@ -235,27 +232,20 @@ fn gather(run: usize, l: Line, out: &mut [f32], inp: &[f32], f: impl Fn(&mut f32
     }
 }
 
-/// `inp += f(a, b)` for the elements of a line in two planes by output.
+/// Adds the elements of a line in a plane by output to those of one by input.
 #[inline(always)]
-fn scatter(run: usize, l: Line, inp: &mut [f32], (a, b): (&[f32], &[f32]), f: impl Fn(f32, f32) -> f32) {
-    let (a, b) = (&a[l.out * run..][..l.len * run], &b[l.out * run..][..l.len * run]);
-    let inp = &mut inp[l.inp * run..];
+fn scatter(run: usize, l: Line, inp: &mut [f32], out: &[f32]) {
+    let (out, inp) = (&out[l.out * run..][..l.len * run], &mut inp[l.inp * run..]);
     if l.step == 1 {
-        for ((x, a), b) in inp.iter_mut().zip(a).zip(b) {
-            *x += f(*a, *b);
-        }
-        return;
+        return inp.iter_mut().zip(out).for_each(|(x, g)| *x += g);
     }
-    for (i, (a, b)) in a.chunks_exact(run).zip(b.chunks_exact(run)).enumerate() {
+    for (i, out) in out.chunks_exact(run).enumerate() {
         let (x16, x) = inp[i * l.step * run..][..run].as_chunks_mut::<16>();
-        let (a16, a) = a.as_chunks::<16>();
-        let (b16, b) = b.as_chunks::<16>();
-        for ((x, a), b) in x16.iter_mut().zip(a16).zip(b16) {
-            *x = std::array::from_fn(|j| x[j] + f(a[j], b[j]));
+        let (g16, g) = out.as_chunks::<16>();
+        for (x, g) in x16.iter_mut().zip(g16) {
+            *x = std::array::from_fn(|j| x[j] + g[j]);
         }
-        for ((x, a), b) in x.iter_mut().zip(a).zip(b) {
-            *x += f(*a, *b);
-        }
+        x.iter_mut().zip(g).for_each(|(x, g)| *x += g);
     }
 }
 
@@ -269,8 +259,6 @@ enum Act<'a> {
     Sum(&'a mut [f32], &'a [f32]),
     /// Adds the gradient to the input's.
     Spread(&'a mut [f32], &'a [f32]),
-    /// Adds the gradient to the input's if the index is this kernel element.
-    Choose(&'a mut [f32], &'a [f32], &'a [f32]),
 }
 
 struct OneLine<'a>(usize, Line, Act<'a>);
@@ -289,10 +277,7 @@ impl Body for OneLine<'_> {
                 *index = if larger { tap } else { *index };
             }),
             Act::Sum(out, inp) => gather(run, line, out, inp, |sum, x| *sum += x),
-            Act::Spread(inp, gradient) => scatter(run, line, inp, (gradient, gradient), |g, _| g),
-            Act::Choose(inp, gradient, indices) => {
-                scatter(run, line, inp, (gradient, indices), |g, index| if index == tap { g } else { 0.0 });
-            }
+            Act::Spread(inp, gradient) => scatter(run, line, inp, gradient),
         }
     }
 }
@@ -308,12 +293,6 @@ impl Pooling {
 }
 
 impl Pooling {
-    /// Whether gradients of maxima are added one by one where their places say, instead of in lines for each kernel element.
-    fn scatters(&self, run: usize) -> bool {
-        let in_vectors = run >= 16 || self.geometry.0[2].stride == 1;
-        self.taps.len() > if in_vectors { SCATTERED } else { 1 }
-    }
-
     /// Adds each gradient to that of the input which its place says.
     fn choose(&self, run: usize, result: &mut [f32], (gradient, places): (&[f32], &[f32])) {
         let [d, h, w] = self.geometry.0;
@@ -363,8 +342,7 @@ impl Window for Pooling {
                 self.geometry.lines(|l| simd.run(OneLine(run, l, Act::Sum(result, first))));
                 self.divide(run, result);
             }
-            (false, PoolAlg::Max) if self.scatters(run) => self.choose(run, result, (first, second)),
-            (false, PoolAlg::Max) => self.geometry.lines(|l| simd.run(OneLine(run, l, Act::Choose(result, first, second)))),
+            (false, PoolAlg::Max) => self.choose(run, result, (first, second)),
             (false, _) => {
                 extra.copy_from_slice(first);
                 self.divide(run, extra);

@@ -35,12 +35,12 @@ const NUMBERS: usize = 16384;
 const LEAST: usize = 100;
 /// Numbers of rows of a tile that are no powers of two.
 const FEW: [usize; 4] = [3, 5, 6, 7];
-/// Places of scales that are remembered from call to call.
-const KNOWN: usize = 8;
 /// Nanoseconds of an execution; of a call; of a vector of a whole tile, and of its share in a permutation, and in a conversion; of one of a partial tile, of
 /// one of zeros, and of one that is written under a mask; and of a call with scales by lane, and by lane of each vector.
 const TIMES: Times<10> =
     [[109.0, 41.0, 0.43, 0.054, 0.29, 0.85, 0.7, 6.5, 23.0, 95.0], [131.0, 29.5, 0.75, 0.34, 0.16, 1.68, 1.6, 0.0, 116.0, 210.0]];
+/// The same of a byte of tensors that L2 does not hold, whose lines are read and written piece by piece.
+const BEYOND: Times<1> = [[0.02], [0.1]];
 /// The time of vectors that are added to old ones, relative to others; and of whole ones that are not permuted, relative to the same in a permutation.
 const ADDED: f64 = 1.6;
 const KEPT: f64 = 1.35;
@@ -79,6 +79,8 @@ pub(crate) struct Lanes {
     parts: [[Parts; ENDS]; 2],
     /// Whether the destination is stored non-temporally.
     far: bool,
+    /// Bytes of both tensors if L2 does not hold them.
+    beyond: usize,
     /// Whether elements have the same places in both tensors, which then may be the same memory.
     alike: bool,
 }
@@ -96,8 +98,9 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
             Ok(data) => data,
         };
         let (sums, scratch) = Behind::plan(op, problem, jit)?;
-        let far = !target.caches.keep(op.src.bytes().saturating_add(op.dst.bytes()));
-        Ok((Summed::new(op, target, Lanes { far, ..data }, sums), scratch))
+        let bytes = op.src.bytes().saturating_add(op.dst.bytes());
+        let (far, beyond) = (!target.caches.keep(bytes), if bytes > target.caches.l2 { bytes } else { 0 });
+        Ok((Summed::new(op, target, Lanes { far, beyond, ..data }, sums), scratch))
     })
 }
 
@@ -403,7 +406,6 @@ impl Lanes {
             adds: adds.is_some(),
             masked: false,
             reads_whole: false,
-            ahead: 0,
             streaming: false,
         };
         let of_tile = [0, 1].map(|i| sum(&most(&vectors[i]), &most(&lanes[i])));
@@ -439,6 +441,7 @@ impl Lanes {
             filled,
             parts,
             far: false,
+            beyond: 0,
             alike,
         };
         let of_tile_numbers = all.of_tile();
@@ -538,13 +541,13 @@ impl Timed for Lanes {
         };
         let written = vectors[0].max(vectors[1]) * (tiles + partial / (vectors[0] + vectors[1]));
         let converted = if self.kernel.from == self.kernel.to { 0.0 } else { written };
-        let read = self.regions.scales(KNOWN);
-        let scaled = if self.kernel.factors.contains(&Factor::ByRow) { read } else { 0.0 };
-        let [by_lane, each] = if self.kernel.each { [0.0, read] } else { [scaled, 0.0] };
+        let scaled = if self.kernel.factors.contains(&Factor::ByRow) { calls } else { 0.0 };
+        let [by_lane, each] = if self.kernel.each { [0.0, calls] } else { [scaled, 0.0] };
         let added = if self.kernel.adds { ADDED } else { 1.0 };
         let kept = if self.kernel.order == Order::Kept { KEPT } else { 1.0 };
         let (whole, partial) = (kept * added * tiles * (vectors[0] + vectors[1]), added * partial);
-        Some(total(&TIMES, isa, [1.0, calls, whole, written * bits as f64, converted, partial, zeros, masked, by_lane, each]))
+        let within = total(&TIMES, isa, [1.0, calls, whole, written * bits as f64, converted, partial, zeros, masked, by_lane, each]);
+        Some(within + total(&BEYOND, isa, [self.beyond as f64]))
     }
 
     fn streams(&self) -> bool {
@@ -557,12 +560,7 @@ impl Generated for Lanes {
     type Code = Permuter;
 
     fn build(&self) -> Result<Permuter, Error> {
-        let ahead = match super::regions::lx() {
-            n if n & 8 != 0 => 2,
-            n if n & 32 != 0 => 4,
-            _ => 0,
-        };
-        Permuter::get(self.jit, Permute { ahead, ..self.kernel }, self.far)
+        Permuter::get(self.jit, self.kernel, self.far)
     }
 
     fn table_bytes(&self) -> usize {
@@ -579,15 +577,7 @@ impl Generated for Lanes {
         let calls = self.regions.calls();
         let each = (GRAIN as usize * calls / (self.count * self.of_tile()).max(1)).max(1);
         let make = |range: Range<usize>| {
-            let mut maker = Maker {
-                permuter,
-                memory,
-                reader,
-                known: [None; KNOWN],
-                next: 0,
-                scales: [[[1.0; LANES]; 2]; KNOWN],
-                each: [const { None }; KNOWN],
-            };
+            let mut maker = Maker { permuter, memory, reader, known: None, scales: [[1.0; LANES]; 2], each: None };
             self.regions.each(range, self.starts, |region, at, tiles| maker.make(region, at, tiles));
         };
         if calls <= each {
@@ -606,11 +596,10 @@ struct Maker<'m> {
     /// Memory of destination and source.
     memory: [Buf<'m>; 2],
     reader: Reader<'m>,
-    /// The regions and the places of scales for which `scales` and `each` were read last, and which of them are forgotten next.
-    known: [Option<[usize; 3]>; KNOWN],
-    next: usize,
-    scales: [Scales; KNOWN],
-    each: [Option<Each>; KNOWN],
+    /// The region and the places of scales for which `scales` and `each` were read last.
+    known: Option<[usize; 3]>,
+    scales: Scales,
+    each: Option<Each>,
 }
 
 /// The factors of source and destination, for every lane that is written.
@@ -664,21 +653,17 @@ impl Maker<'_> {
             return;
         }
         let (place, places) = ([number, at[3], at[2]], [at[3], at[2]]);
-        let mut which = 0;
-        if by.kernel.factors[1..3] != [Factor::None; 2] {
-            which = self.known.iter().position(|known| *known == Some(place)).unwrap_or_else(|| {
-                let which = self.next;
-                (self.known[which], self.scales[which], self.next) = (Some(place), [[1.0; LANES]; 2], (which + 1) % KNOWN);
-                match by.kernel.each {
-                    true => self.reader.each(places, &region.left, self.each[which].insert([[[1.0; LANES]; LANES]; 2])),
-                    false => self.reader.scales(places, (&region.left, &[0; FIRST + ENDS]), &mut self.scales[which]),
-                }
-                which
-            });
+        let scaled = by.kernel.factors[1..3] != [Factor::None; 2];
+        if scaled && self.known != Some(place) {
+            (self.known, self.scales) = (Some(place), [[1.0; LANES]; 2]);
+            match by.kernel.each {
+                true => self.reader.each(places, &region.left, self.each.insert([[[1.0; LANES]; LANES]; 2])),
+                false => self.reader.scales(places, (&region.left, &[0; FIRST + ENDS]), &mut self.scales),
+            }
         }
-        let [from, over] = match &self.each[which] {
+        let [from, over] = match &self.each {
             Some(each) => each.each_ref().map(|each| each.as_flattened()),
-            None => self.scales[which].each_ref().map(|scales| &scales[..]),
+            None => self.scales.each_ref().map(|scales| &scales[..]),
         };
         let [zero, other] = self.reader.zeros.each_ref().map(std::slice::from_ref);
         self.permuter.run(&Tiles {

@@ -19,8 +19,6 @@ pub(super) type Spot = [usize; FIRST];
 const LEAST_ZEROS: usize = 128;
 /// Most regions of a reorder.
 const MAX_REGIONS: usize = 128;
-/// Fraction of the tiles of a call where scales differ from call to call: calls for all scales share lines of the destination while these are in L1.
-const SCALED: usize = 4;
 
 /// Tiles in a box of loops, all with the same number of positions before the ends.
 #[derive(Debug)]
@@ -34,9 +32,7 @@ pub(super) struct Region {
     pub(super) places: Places,
     /// That loop, and its iterations in a call.
     cut: (Loop, usize),
-    /// The loops over calls, and which of them goes on along the loop that is cut.
     outer: Vec<Loop>,
-    along: usize,
     /// The bytes that an iteration of the loop that is cut zeroes, as first byte and number, if tiles are nothing but long runs of zeros.
     zeros: Vec<[usize; 2]>,
     /// Number of calls.
@@ -59,8 +55,7 @@ pub(super) struct Regions {
     all: Vec<Region>,
     /// Loops that all regions have in common.
     common: Vec<Loop>,
-    /// Pieces of the loop that all regions cut alike, which all of them go through before the next one; and calls for one iteration and piece.
-    pieces: usize,
+    /// Calls for one iteration of these.
     calls: usize,
 }
 
@@ -140,20 +135,12 @@ fn moved(at: &At, l: &Loop, i: usize) -> At {
 }
 
 impl Region {
-    /// The calls for a box of loops: their tiles are in loops without scales, contiguous in either tensor. There are fewer with scales.
+    /// The calls for a box of loops: their tiles are in loops without scales, contiguous in either tensor.
     fn new((start, mut outer, left): (At, Vec<Loop>, Left), size: Size, partial: Option<Vectors>) -> Region {
-        outer.sort_by_key(|l| {
-            let key = match lx() {
-                n if n & 2 != 0 => l.steps[1],
-                n if n & 16 != 0 => l.steps[0],
-                _ => l.steps[0].min(l.steps[1]),
-            };
-            (is_scaled(l), key)
-        });
+        outer.sort_by_key(|l| (l.steps[2..4] != [0; 2], l.steps[0].min(l.steps[1])));
         let (mut places, mut cut) = (vec![[0; 2]], (Loop { size: 1, steps: [0; FIRST + ENDS] }, 1));
-        let tiles = if outer.iter().any(is_scaled) || lx() & 4 != 0 { size.tiles.div_ceil(SCALED) } else { size.tiles };
-        while let Some(l) = outer.first().copied().filter(|l| places.len() < tiles && !is_scaled(l)) {
-            let piece = tiles.div_ceil(places.len()).min(l.size);
+        while let Some(l) = outer.first().copied().filter(|l| places.len() < size.tiles && l.steps[2..4] == [0; 2]) {
+            let piece = size.tiles.div_ceil(places.len()).min(l.size);
             let step = [1, 0].map(|t| l.steps[t] * size.bytes[1 - t]);
             places =
                 (0..piece).flat_map(|i| places.iter().map(move |at: &[usize; 2]| [at[0] + i * step[0], at[1] + i * step[1]])).collect();
@@ -166,7 +153,7 @@ impl Region {
         let zeros = partial.as_ref().and_then(Vectors::zeros).map_or(Vec::new(), |vectors| {
             runs(places.written().take(each).flat_map(|place| vectors.iter().map(move |at| place + at)).collect(), size.vector)
         });
-        Region { start, left, partial, places, cut, outer, along: 0, zeros, calls: 0 }
+        Region { start, left, partial, places, cut, outer, zeros, calls: 0 }
     }
 
     /// Zeroes the first `tiles` tiles of a call in `dst`, from byte `at` on, by runs; false if it has no such runs.
@@ -179,30 +166,17 @@ impl Region {
         !self.zeros.is_empty()
     }
 
-    /// Adds the loop over pieces of the one that is cut: the innermost, or outside of scales that are next to each other in the destination.
-    fn complete(&mut self) {
-        let (cut, piece) = self.cut;
-        let pieces = Loop { size: cut.size.div_ceil(piece), steps: cut.steps.map(|s| s * piece) };
-        let first = |l: &Loop| (is_scaled(l) || lx() & 1 != 0) && l.steps[0] < pieces.steps[0];
-        self.along = self.outer.iter().position(first).unwrap_or(self.outer.len());
-        self.outer.insert(self.along, pieces);
-        self.calls = self.outer.iter().map(|l| l.size).product();
-    }
-
     /// Call `i`: its offset, and its number of tiles.
     fn call(&self, at: &Spot, i: usize) -> (Spot, usize) {
-        let at: Spot = std::array::from_fn(|t| at[t] + self.start[t]);
+        let at = std::array::from_fn(|t| at[t] + self.start[t]);
         if self.calls == 1 {
             return (at, self.places.len());
         }
-        let ((cut, piece), mut at, mut i, mut first) = (self.cut, at, i, 0);
-        for (k, l) in self.outer.iter().enumerate().rev() {
-            let position = i % l.size;
-            (0..FIRST).for_each(|t| at[t] += position * l.steps[t]);
-            first = if k == self.along { position * piece } else { first };
-            i /= l.size;
-        }
-        (at, self.places.len() / piece * piece.min(cut.size - first))
+        let (cut, piece) = self.cut;
+        let along = cut.size.div_ceil(piece);
+        let first = i % along * piece;
+        let at = place(&self.outer, at, i / along);
+        (std::array::from_fn(|t| at[t] + first * cut.steps[t]), self.places.len() / piece * piece.min(cut.size - first))
     }
 }
 
@@ -217,16 +191,6 @@ fn runs(mut starts: Vec<usize>, width: usize) -> Vec<[usize; 2]> {
         }
     }
     if vectors * width >= LEAST_ZEROS * runs.len() { runs } else { Vec::new() }
-}
-
-pub(super) fn lx() -> u32 {
-    static X: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
-    *X.get_or_init(|| std::env::var("OXIDNN_LX").ok().and_then(|x| x.parse().ok()).unwrap_or(0))
-}
-
-/// Whether scales differ along a loop.
-fn is_scaled(l: &Loop) -> bool {
-    l.steps[2..4] != [0; 2]
 }
 
 impl Regions {
@@ -244,38 +208,36 @@ impl Regions {
                 Region::new(part, size, partial)
             })
             .collect();
-        let steps = |r: &Region| r.outer.iter().filter(|l| l.steps[FIRST..] == [0; ENDS] && !is_scaled(l)).copied().collect::<Vec<_>>();
+        let steps = |r: &Region| r.outer.iter().filter(|l| l.steps[FIRST..] == [0; ENDS]).copied().collect::<Vec<_>>();
         let mut common = all.first().map_or(Vec::new(), steps);
         common.retain(|l| all.iter().all(|r| r.outer.iter().any(|o| o.steps == l.steps)));
         for region in &mut all {
             region.outer.retain(|l| common.iter().all(|c| c.steps != l.steps));
-            region.complete();
+            let (cut, piece) = region.cut;
+            region.calls = cut.size.div_ceil(piece) * region.outer.iter().map(|l| l.size).product::<usize>();
         }
-        let first = all.first().map_or(1, |r| r.outer[0].size);
-        let alike = |r: &Region| r.along == 0 && r.outer[0].size == first && r.calls > 1;
-        let pieces = if lx() & 1 != 0 && all.iter().all(alike) { first } else { 1 };
-        let calls = all.iter().map(|r| r.calls / pieces).sum();
-        Ok(Regions { all, common, pieces, calls })
+        let calls = all.iter().map(|r| r.calls).sum();
+        Ok(Regions { all, common, calls })
     }
 
     /// Number of all calls.
     pub(super) fn calls(&self) -> usize {
-        self.calls * self.pieces * self.common.iter().map(|l| l.size).product::<usize>()
+        self.calls * self.common.iter().map(|l| l.size).product::<usize>()
     }
 
     /// Calls; whole tiles; the vectors of partial tiles, and those of tiles of zeros; and vectors that are written under a mask.
     pub(super) fn counts(&self) -> [f64; 5] {
         let product = |loops: &[Loop]| loops.iter().map(|l| l.size as f64).product::<f64>();
-        let mut counts = [(self.calls * self.pieces) as f64, 0.0, 0.0, 0.0, 0.0];
+        let mut counts = [self.calls as f64, 0.0, 0.0, 0.0, 0.0];
         for region in &self.all {
             let (cut, piece) = region.cut;
-            let tiles = (region.places.len() / piece * cut.size) as f64 * product(&region.outer) / region.outer[region.along].size as f64;
+            let tiles = (region.places.len() / piece * cut.size) as f64 * product(&region.outer);
             match region.partial.as_ref().map(Vectors::used) {
                 None => counts[1] += tiles,
                 // A run takes as long as a few vectors.
                 Some(_) if !region.zeros.is_empty() => {
-                    counts[3] += tiles / (region.places.len() / piece) as f64
-                        * region.zeros.iter().map(|run| 4.0 + run[1] as f64 / 128.0).sum::<f64>();
+                    let runs = region.zeros.iter().map(|run| 4.0 + run[1] as f64 / 128.0).sum::<f64>();
+                    counts[3] += tiles / (region.places.len() / piece) as f64 * runs;
                 }
                 Some([read, written, masked]) => {
                     let (kind, vectors) = if read == 0 { (3, written) } else { (2, read + written) };
@@ -285,13 +247,6 @@ impl Regions {
             }
         }
         counts.map(|count| count * product(&self.common))
-    }
-
-    /// Calls for which scales are read, if those of `known` places are remembered.
-    pub(super) fn scales(&self, known: usize) -> f64 {
-        let of = |r: &Region| r.outer.iter().filter(|l| is_scaled(l)).map(|l| l.size).product::<usize>();
-        let all = self.all.iter().map(of).sum::<usize>();
-        if all <= known { all as f64 } else { self.counts()[0] }
     }
 
     /// Whether all tiles begin at multiples of `n` elements of the destination.
@@ -311,16 +266,15 @@ impl Regions {
     pub(super) fn each(&self, range: Range<usize>, start: Spot, mut f: impl FnMut((usize, &Region), &Spot, usize)) {
         let mut i = range.start;
         while i < range.end {
-            let (at, piece) = (place(&self.common, start, i / self.calls / self.pieces), i / self.calls % self.pieces);
+            let at = place(&self.common, start, i / self.calls);
             let mut first = i % self.calls;
             for (number, region) in self.all.iter().enumerate() {
-                let calls = region.calls / self.pieces;
-                for call in first.min(calls)..calls.min(first + range.end - i) {
-                    let (at, tiles) = region.call(&at, piece * calls + call);
+                for call in first.min(region.calls)..region.calls.min(first + range.end - i) {
+                    let (at, tiles) = region.call(&at, call);
                     f((number, region), &at, tiles);
                     i += 1;
                 }
-                first = first.saturating_sub(calls);
+                first = first.saturating_sub(region.calls);
             }
         }
     }

@@ -135,7 +135,6 @@ fn bits_come_to_any_places() {
                 adds: false,
                 masked: false,
                 reads_whole: false,
-                ahead: 0,
                 streaming: false,
             };
             compare(isa, kernel, |_, _| true);
@@ -165,7 +164,6 @@ fn elements_are_converted_scaled_and_masked() {
                 adds: false,
                 masked: true,
                 reads_whole: false,
-                ahead: 0,
                 streaming: false,
             };
             compare(isa, kernel, |vector, lane| (vector + lane) % 3 != i % 3);
@@ -188,7 +186,6 @@ fn rows_become_neighbours_and_back() {
                     adds: false,
                     masked: false,
                     reads_whole: false,
-                    ahead: 0,
                     streaming: false,
                 };
                 compare(isa, kernel, |_, _| true);
@@ -219,7 +216,6 @@ fn vectors_have_factors_of_their_own_and_what_was_there_is_added() {
                     adds: true,
                     masked,
                     reads_whole: false,
-                    ahead: 0,
                     streaming: false,
                 };
                 compare(isa, kernel, |vector, place| !masked || (vector + place) % 3 > 0);
@@ -242,7 +238,6 @@ fn golden_listings() {
         adds: false,
         masked: false,
         reads_whole: false,
-        ahead: 0,
         streaming: false,
     };
     for (kernel, isa) in
