@@ -213,7 +213,7 @@ struct Fused {
     /// Whether rows are too short for vectors: then a chunk is processed as one row, for which operands are copied.
     flat: bool,
     /// The operands that are stored non-temporally.
-    streamed: Vec<usize>,
+    streamed: Box<[usize]>,
     /// The vectors of rows, if these are apart.
     apart: Option<Apart>,
 }
@@ -364,10 +364,8 @@ impl Program {
             let is_table = |slot: &usize| matches!(from[*slot], Origin::Operand(i) if matches!(group.operands[i].source, Source::Table(_)));
             // Padded areas are zeroed at the end, in lines that should still be in a cache.
             let is_far = !caches.keep(bytes(all)) && (self.pipeline.padding.is_empty() || bytes(all) > caches.l3);
-            chain.streamed = if is_far { chain.results() } else { Vec::new() };
-            if chain.streamed.iter().any(is_table) {
-                chain.streamed.clear();
-            }
+            let results = if is_far { chain.results() } else { Box::default() };
+            chain.streamed = if results.iter().any(is_table) { Box::default() } else { results };
         }
         self
     }
@@ -575,21 +573,21 @@ impl Fused {
             rows: None,
             brought,
             flat,
-            streamed: Vec::new(),
+            streamed: Box::default(),
             apart: None,
         })
     }
 
     /// The operands that are stored element by element, if no stage reads them and they have vectors that may be stored non-temporally.
-    fn results(&self) -> Vec<usize> {
+    fn results(&self) -> Box<[usize]> {
         let Spec { stages, operands, rows, .. } = &self.call.spec;
         if !matches!(rows, Rows::Any | Rows::Joined(_)) || self.flat || !self.brought.is_empty() {
-            return Vec::new();
+            return Box::default();
         }
         let stored = |step: &Step| if let Step::Store { operand, .. } = step { Some(*operand) } else { None };
         let stores = stages.iter().flat_map(|s| &s.steps).filter_map(stored).filter(|i| operands[*i].1 == Way::Moves);
         let wide = |i: usize| self.call.isa.width().lanes() * operands[i].0.bytes() >= LEAST_STREAMED;
-        let all: Option<Vec<usize>> = stores.map(|i| (wide(i) && !stages.iter().any(|s| s.loads(i))).then_some(i)).collect();
+        let all: Option<Box<[usize]>> = stores.map(|i| (wide(i) && !stages.iter().any(|s| s.loads(i))).then_some(i)).collect();
         // Several results must be whole cache lines: halves of lines of two results in turn take three times as long as ordinary stores.
         all.filter(|all| all.len() == 1 || self.call.isa.avx512).unwrap_or_default()
     }

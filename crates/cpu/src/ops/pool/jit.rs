@@ -288,15 +288,12 @@ impl Direct {
         }
         let strips = phases.iter().map(|(segments, _)| segments.iter().map(|s| s.strips).sum()).max().unwrap_or(1);
         let columns = if blocked { 1 } else { (work / lanes).saturating_mul(channels).div_ceil(TASK).clamp(1, strips) };
-        let (mut images, mut rows, chunks) = (s.mb as usize, [rows, (to[0] * to[1]) as usize], channels.div_ceil(chunk));
-        let lines = phases.iter().map(|p| p.1.lines()).max().unwrap_or(0).saturating_mul(images);
-        if images > 1 && lines <= JOINT && planes.is_none() {
-            // Images with few rows are further rows.
-            let distances = [source.image, result.image, places.as_ref().map_or(0, |p| p.image)];
-            phases.iter_mut().for_each(|p| p.1 = p.1.repeated(images, distances));
-            rows = [ROWS.min(rows[1] * images), rows[1] * images];
-            images = 1;
-        }
+        let distances = [source.image, result.image, places.as_ref().map_or(0, |p| p.image)];
+        let [images, each, all] = match planes {
+            None => joint(&mut phases, s.mb as usize, [rows, (to[0] * to[1]) as usize], distances),
+            Some(_) => [s.mb as usize, rows, (to[0] * to[1]) as usize],
+        };
+        let (rows, chunks) = ([each, all], channels.div_ceil(chunk));
         let (attr, reads) = (attr.clone(), !forward);
         Ok(Direct {
             jit,
@@ -318,6 +315,16 @@ impl Direct {
             rows,
         })
     }
+}
+
+/// Images with few rows become further rows: the number of images, rows of a task, and all rows of an image.
+fn joint<S>(phases: &mut [(S, Table)], images: usize, rows: [usize; 2], distances: [usize; 3]) -> [usize; 3] {
+    let lines = phases.iter().map(|p| p.1.lines()).max().unwrap_or(0);
+    if images <= 1 || lines.saturating_mul(images) > JOINT {
+        return [images, rows[0], rows[1]];
+    }
+    phases.iter_mut().for_each(|p| p.1 = p.1.repeated(images, distances));
+    [1, ROWS.min(rows[1] * images), rows[1] * images]
 }
 
 /// The strides of the tensors, or of their vectors in scratch if channels are planes.

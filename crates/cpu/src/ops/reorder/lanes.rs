@@ -40,7 +40,7 @@ const FEW: [usize; 4] = [3, 5, 6, 7];
 const TIMES: Times<10> =
     [[109.0, 41.0, 0.43, 0.054, 0.29, 0.85, 0.7, 6.5, 23.0, 95.0], [131.0, 29.5, 0.75, 0.34, 0.16, 1.68, 1.6, 0.0, 116.0, 210.0]];
 /// The same of a byte of tensors that L2 does not hold, whose lines are read and written piece by piece.
-const BEYOND: Times<1> = [[0.02], [0.1]];
+const BEYOND: Times<1> = [[0.01], [0.1]];
 /// The time of vectors that are added to old ones, relative to others; and of whole ones that are not permuted, relative to the same in a permutation.
 const ADDED: f64 = 1.6;
 const KEPT: f64 = 1.35;

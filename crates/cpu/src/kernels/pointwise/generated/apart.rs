@@ -97,7 +97,7 @@ impl Fused {
             rows: None,
             brought: Vec::new(),
             flat: false,
-            streamed: Vec::new(),
+            streamed: Box::default(),
             apart: Some(apart),
         })
     }
