@@ -59,11 +59,6 @@ impl Places {
         self.bits.is_multiple_of(bytes)
     }
 
-    /// The places in the destination.
-    pub fn written(&self) -> impl Iterator<Item = usize> + Clone + '_ {
-        self.all.iter().map(|place| place[1])
-    }
-
     /// Number of places.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -109,12 +104,6 @@ impl Vectors {
         let whole = of(1)[..tables[1].len()] == all[..tables[1].len()];
         let bits = tables[1].iter().fold(0, |bits, at| bits | at);
         Vectors { tables, masks, reach, whole_reach, whole, bits, of: (sizes, lanes) }
-    }
-
-    /// Where vectors are written, in bytes, if all of them are whole vectors of zeros.
-    #[must_use]
-    pub fn zeros(&self) -> Option<&[usize]> {
-        (self.masks.is_some() && self.reach[0].is_none() && self.whole).then_some(&self.tables[1][..])
     }
 
     /// Vectors that are read, that are written, and of the latter those of which only some lanes are.

@@ -1,21 +1,16 @@
-//! `chosen:portable`: global max pooling of planes with the places of the largest, and its gradients: zero, except for these elements.
+//! `chosen:portable`: gradients of global max pooling: zero, except for the element of each channel that was the largest.
 
-use crate::kernels::access::View;
-use crate::kernels::multiversion::{Simd, multiversion};
+use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::{clear, grain_rows, split};
 use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx, Element, Skip};
 use oxidnn_spec::op::{Pool, PoolAlg};
-use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Tensor};
-
-/// Most elements of a plane whose largest is looked for.
-const PLANE: usize = 1024;
+use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS, Tensor};
 
 /// The kernel.
 #[derive(Debug)]
 pub(super) struct Chosen {
-    forward: bool,
     /// Bits of an element, and whether the workspace has bytes.
     bits: usize,
     bytes: bool,
@@ -24,7 +19,7 @@ pub(super) struct Chosen {
     /// Elements of the planes of a block if they are cleared by the task that writes there, or bytes to clear before.
     own: Option<usize>,
     cleared: usize,
-    /// The planes and the results, or the gradients of both, and the places.
+    /// The gradients of source and result, and the places of the largest.
     source: Places,
     result: Places,
     chosen: Places,
@@ -67,68 +62,36 @@ impl Chosen {
     /// The kernel of a pooling.
     ///
     /// # Errors
-    /// [`Skip`] for all but maxima over whole planes with a workspace, and for other types and layouts.
-    pub(super) fn new(op: &Pool, attr: &Attr) -> Result<Chosen, Skip> {
-        let plain = (Attr { scratchpad: Default::default(), ..attr.clone() }).is_default();
-        let workspace = op.workspace.as_ref().filter(|_| op.alg == PoolAlg::Max && super::is_whole(op) && plain);
-        let workspace = workspace.ok_or(Skip::Shape("anything but maxima of whole planes, and their gradients"))?;
-        let float = matches!(op.src.dtype, DataType::F32 | DataType::Bf16 | DataType::F16);
-        if op.dst.dtype != op.src.dtype || !float || !matches!(workspace.dtype, DataType::U8 | DataType::S32) {
+    /// [`Skip`] for all but gradients of maxima over whole planes, and for other types and layouts.
+    pub(super) fn new(op: &Pool) -> Result<Chosen, Skip> {
+        let workspace = op.workspace.as_ref().filter(|_| op.alg == PoolAlg::Max && !op.prop.is_forward() && super::is_whole(op));
+        let workspace = workspace.ok_or(Skip::Shape("anything but gradients of maxima of whole planes"))?;
+        let bits = op.src.dtype.bits();
+        if op.dst.dtype != op.src.dtype || !matches!(bits, 16 | 32) || !matches!(workspace.dtype, DataType::U8 | DataType::S32) {
             return Err(Skip::DataType(format!("{} to {}", op.dst.dtype, op.src.dtype)));
         }
         if op.src.is_empty() || op.kernel.iter().product::<i64>() <= 1 {
             return Err(Skip::Shape("planes of one element"));
         }
-        let forward = op.prop.is_forward();
-        let [source, result] = if forward { [Arg::SRC, Arg::DST] } else { [Arg::DIFF_SRC, Arg::DIFF_DST] };
-        let (source, result) = (Places::of(source, &op.src)?, Places::of(result, &op.dst)?);
+        let source = Places::of(Arg::DIFF_SRC, &op.src)?;
         let block = op.src.blocking().map_or(1, |b| b.inner.of(1)) as usize;
         let own = source.follow(block);
         // Vectors of channels are left to strips.
         let vectors = block == 1 && source.channels.get(1).is_none_or(|step| *step == 1);
         let whole = op.src.layout.is_dense(true) && op.src.blocking().is_some_and(|b| b.offset == 0);
-        let padded = |t: &Tensor| t.blocking().is_none_or(|b| b.padded_dims != *t.dims());
-        let taken = match forward {
-            true => {
-                source.pixels.len() <= PLANE
-                    && source.pixels.iter().enumerate().all(|(i, at)| i == *at)
-                    && !padded(&op.dst)
-                    && !padded(workspace)
-            }
-            false => own.is_some() || !vectors && whole,
-        };
-        if !taken {
-            return Err(Skip::Layout("of src: neighbouring channels, or gaps".into()));
+        if own.is_none() && (vectors || !whole) {
+            return Err(Skip::Layout("of diff_src: neighbouring channels, or gaps".into()));
         }
         Ok(Chosen {
-            forward,
-            bits: op.src.dtype.bits(),
+            bits,
             bytes: workspace.dtype == DataType::U8,
             block,
             own,
             cleared: op.src.bytes(),
             source,
-            result,
+            result: Places::of(Arg::DIFF_DST, &op.dst)?,
             chosen: Places::of(Arg::WORKSPACE, workspace)?,
         })
-    }
-
-    /// Finds the largest of each plane.
-    fn find<T: Element>(&self, (simd, view): (Simd, &View<'_>), ctx: &Ctx<'_>, [source, result, chosen]: [Buf<'_>; 3]) {
-        let Chosen { source: from, result: to, chosen: places, .. } = self;
-        let (channels, count) = (from.channels.len(), from.pixels.len());
-        let all = (from.images.len() * channels) as i64;
-        split(ctx.executor(), all, grain_rows(all, count as i64, 1), &|range| {
-            let mut plane = [0.0; PLANE];
-            for i in range {
-                let (image, channel) = (i as usize / channels, i as usize % channels);
-                let [at, to, place_at] = [from, to, places].map(|p| p.images[image] + p.channels[channel]);
-                view.read_run(at, 1, &mut plane[..count]);
-                let place = largest(simd, &plane[..count]);
-                result.set(to, source.get::<T>(at + place));
-                if self.bytes { chosen.set(place_at, place as u8) } else { chosen.set(place_at, place as i32) }
-            }
-        });
     }
 
     /// Spreads the gradients.
@@ -169,39 +132,12 @@ impl Kernel for Chosen {
         all.iter().sum::<usize>() * size_of::<usize>()
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
-        let chosen = ctx.buf(Arg::WORKSPACE)?;
-        if self.forward {
-            let (bufs, view) = ([ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?, chosen], View::of(simd, ctx, Arg::SRC)?);
-            match self.bits {
-                16 => self.find::<u16>((simd, &view), ctx, bufs),
-                _ => self.find::<u32>((simd, &view), ctx, bufs),
-            }
-            return Ok(());
-        }
-        let bufs = [ctx.buf(Arg::DIFF_SRC)?, ctx.buf(Arg::DIFF_DST)?, chosen];
+    fn run(&self, _: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
+        let bufs = [ctx.buf(Arg::DIFF_SRC)?, ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::WORKSPACE)?];
         match self.bits {
             16 => self.spread::<u16>(ctx, bufs),
             _ => self.spread::<u32>(ctx, bufs),
         }
         Ok(())
-    }
-}
-
-multiversion! {
-    /// The place of the first of the largest elements, which NaN is not; the first place if there are only NaN.
-    fn largest(x: &[f32]) -> usize {
-        let (vectors, rest) = x.as_chunks::<16>();
-        let mut most = [f32::NEG_INFINITY; 16];
-        for vector in vectors {
-            most = std::array::from_fn(|i| if vector[i] > most[i] { vector[i] } else { most[i] });
-        }
-        let most = most.iter().chain(rest).fold(f32::NEG_INFINITY, |most, x| if *x > most { *x } else { most });
-        let within = |vector: &[f32]| vector.iter().position(|x| *x == most);
-        let first = vectors.iter().position(|vector| vector.iter().fold(false, |any, x| any | (*x == most)));
-        match first {
-            Some(i) => 16 * i + within(&vectors[i]).unwrap_or(0),
-            None => within(rest).map_or(0, |i| 16 * vectors.len() + i),
-        }
     }
 }

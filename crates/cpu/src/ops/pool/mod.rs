@@ -19,7 +19,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("stages:jit", |p, t| Program::plan_in_stages(p, t, stages)),
     Impl::new("chosen:portable", |p, t| {
         RowPlan::resolved(p, t, |problem| match &problem.op {
-            Op::Pool(op) => Ok((chosen::Chosen::new(op, &problem.attr)?, 0)),
+            Op::Pool(op) => Ok((chosen::Chosen::new(op)?, 0)),
             _ => Err(Skip::Op("another operation than pooling")),
         })
     }),

@@ -39,8 +39,6 @@ const FEW: [usize; 4] = [3, 5, 6, 7];
 /// one of zeros, and of one that is written under a mask; and of a call with scales by lane, and by lane of each vector.
 const TIMES: Times<10> =
     [[109.0, 41.0, 0.43, 0.054, 0.29, 0.85, 0.7, 6.5, 23.0, 95.0], [131.0, 29.5, 0.75, 0.34, 0.16, 1.68, 1.6, 0.0, 116.0, 210.0]];
-/// The same of a byte of tensors that L2 does not hold, whose lines are read and written piece by piece.
-const BEYOND: Times<1> = [[0.01], [0.1]];
 /// The time of vectors that are added to old ones, relative to others; and of whole ones that are not permuted, relative to the same in a permutation.
 const ADDED: f64 = 1.6;
 const KEPT: f64 = 1.35;
@@ -79,8 +77,6 @@ pub(crate) struct Lanes {
     parts: [[Parts; ENDS]; 2],
     /// Whether the destination is stored non-temporally.
     far: bool,
-    /// Bytes of both tensors if L2 does not hold them.
-    beyond: usize,
     /// Whether elements have the same places in both tensors, which then may be the same memory.
     alike: bool,
 }
@@ -98,9 +94,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
             Ok(data) => data,
         };
         let (sums, scratch) = Behind::plan(op, problem, jit)?;
-        let bytes = op.src.bytes().saturating_add(op.dst.bytes());
-        let (far, beyond) = (!target.caches.keep(bytes), if bytes > target.caches.l2 { bytes } else { 0 });
-        Ok((Summed::new(op, target, Lanes { far, beyond, ..data }, sums), scratch))
+        let far = !target.caches.keep(op.src.bytes().saturating_add(op.dst.bytes()));
+        Ok((Summed::new(op, target, Lanes { far, ..data }, sums), scratch))
     })
 }
 
@@ -441,12 +436,10 @@ impl Lanes {
             filled,
             parts,
             far: false,
-            beyond: 0,
             alike,
         };
         let of_tile_numbers = all.of_tile();
-        let vector = jit.width().lanes() * types[0].bytes();
-        let size = Size { bytes: [1, 0].map(|t| types[t].bytes()), tiles: NUMBERS / of_tile_numbers, vector };
+        let size = Size { bytes: [1, 0].map(|t| types[t].bytes()), tiles: NUMBERS / of_tile_numbers };
         let of_part = |left: &Left| (*left != all.all).then(|| partial(all.masks(left), bytes.clone(), (sizes, jit)));
         all.regions = Regions::new(
             draft.rest,
@@ -546,8 +539,7 @@ impl Timed for Lanes {
         let added = if self.kernel.adds { ADDED } else { 1.0 };
         let kept = if self.kernel.order == Order::Kept { KEPT } else { 1.0 };
         let (whole, partial) = (kept * added * tiles * (vectors[0] + vectors[1]), added * partial);
-        let within = total(&TIMES, isa, [1.0, calls, whole, written * bits as f64, converted, partial, zeros, masked, by_lane, each]);
-        Some(within + total(&BEYOND, isa, [self.beyond as f64]))
+        Some(total(&TIMES, isa, [1.0, calls, whole, written * bits as f64, converted, partial, zeros, masked, by_lane, each]))
     }
 
     fn streams(&self) -> bool {
@@ -648,10 +640,6 @@ impl Maker<'_> {
     /// Computes the first `tiles` tiles of a call, in a region, at a place.
     fn make(&mut self, (number, region): (usize, &Region), at: &Spot, tiles: usize) {
         let (by, [dst, src]) = (self.reader.by, self.memory);
-        let size = by.kernel.to.bytes();
-        if !by.far && region.clear(dst, at[0] * size, tiles, size) {
-            return;
-        }
         let (place, places) = ([number, at[3], at[2]], [at[3], at[2]]);
         let scaled = by.kernel.factors[1..3] != [Factor::None; 2];
         if scaled && self.known != Some(place) {
@@ -668,7 +656,7 @@ impl Maker<'_> {
         let [zero, other] = self.reader.zeros.each_ref().map(std::slice::from_ref);
         self.permuter.run(&Tiles {
             from: (src, at[1] * by.kernel.from.bytes()),
-            to: (dst, at[0] * size),
+            to: (dst, at[0] * by.kernel.to.bytes()),
             places: (&region.places, tiles),
             vectors: region.partial.as_ref().unwrap_or(&by.tables),
             factors: [zero, from, over, other],

@@ -5,6 +5,7 @@ pub(crate) mod lanes;
 pub(crate) mod loops;
 mod pieces;
 mod regions;
+mod squares;
 mod steps;
 mod sums;
 mod time;
@@ -17,10 +18,11 @@ use oxidnn_spec::op::{EltwiseAlg, Reorder};
 use oxidnn_spec::{Arg, Attr, DataType, Layout, Op, Problem, Tensor};
 use sums::{Behind, Summed, Sums};
 
-/// The rows. All but the reference are chosen by predicted time (`time`): transpositions, in one step or two;
+/// The rows. All but the reference are chosen by predicted time (`time`): transpositions of words; of any elements, in one step or two;
 /// permutations of lanes; elements by tables of places, in vectors or one by one; programs of generated code; copies, transposed or in
 /// runs; programs.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("squares:jit", squares::plan).by_time(),
     Impl::new("pieces:jit", pieces::plan).by_time(),
     Impl::new("steps:jit", steps::plan).by_time(),
     Impl::new("lanes:jit", lanes::plan).by_time(),

@@ -9,14 +9,12 @@ use super::lanes::{At, ENDS, FIRST, Left, Loop};
 use super::loops::{PADDED, place};
 use crate::kernels::permute::{Masks, Places, Vectors};
 use oxidnn_jit::Isa;
-use oxidnn_runtime::{Buf, Skip};
+use oxidnn_runtime::Skip;
 use std::ops::Range;
 
 /// First elements in destination and source, and in the scales of both.
 pub(super) type Spot = [usize; FIRST];
 
-/// Mean bytes of runs of zeros that are not left to tiles.
-const LEAST_ZEROS: usize = 128;
 /// Most regions of a reorder.
 const MAX_REGIONS: usize = 128;
 
@@ -33,8 +31,6 @@ pub(super) struct Region {
     /// That loop, and its iterations in a call.
     cut: (Loop, usize),
     outer: Vec<Loop>,
-    /// The bytes that an iteration of the loop that is cut zeroes, as first byte and number, if tiles are nothing but long runs of zeros.
-    zeros: Vec<[usize; 2]>,
     /// Number of calls.
     calls: usize,
 }
@@ -73,8 +69,6 @@ pub(super) struct Ends<'e> {
 pub(super) struct Size {
     pub(super) bytes: [usize; 2],
     pub(super) tiles: usize,
-    /// Bytes of a vector of the destination.
-    pub(super) vector: usize,
 }
 
 impl Ends<'_> {
@@ -148,22 +142,7 @@ impl Region {
             outer.remove(0);
         }
         outer.sort_by_key(|l| std::cmp::Reverse(l.steps[0]));
-        let places = Places::new(places);
-        let each = places.len() / cut.1;
-        let zeros = partial.as_ref().and_then(Vectors::zeros).map_or(Vec::new(), |vectors| {
-            runs(places.written().take(each).flat_map(|place| vectors.iter().map(move |at| place + at)).collect(), size.vector)
-        });
-        Region { start, left, partial, places, cut, outer, zeros, calls: 0 }
-    }
-
-    /// Zeroes the first `tiles` tiles of a call in `dst`, from byte `at` on, by runs; false if it has no such runs.
-    pub(super) fn clear(&self, dst: Buf<'_>, at: usize, tiles: usize, size: usize) -> bool {
-        let (cut, piece) = self.cut;
-        for i in 0..tiles / (self.places.len() / piece) {
-            let first = at + i * cut.steps[0] * size;
-            self.zeros.iter().for_each(|[start, count]| dst.part(first + start, *count).fill(0));
-        }
-        !self.zeros.is_empty()
+        Region { start, left, partial, places: Places::new(places), cut, outer, calls: 0 }
     }
 
     /// Call `i`: its offset, and its number of tiles.
@@ -178,19 +157,6 @@ impl Region {
         let at = place(&self.outer, at, i / along);
         (std::array::from_fn(|t| at[t] + first * cut.steps[t]), self.places.len() / piece * piece.min(cut.size - first))
     }
-}
-
-/// Vectors of `width` bytes as contiguous runs; none if runs are short.
-fn runs(mut starts: Vec<usize>, width: usize) -> Vec<[usize; 2]> {
-    starts.sort_unstable();
-    let (mut runs, vectors): (Vec<[usize; 2]>, usize) = (Vec::new(), starts.len());
-    for start in starts {
-        match runs.last_mut().filter(|run| run[0] + run[1] == start) {
-            Some(run) => run[1] += width,
-            None => runs.push([start, width]),
-        }
-    }
-    if vectors * width >= LEAST_ZEROS * runs.len() { runs } else { Vec::new() }
 }
 
 impl Regions {
@@ -234,11 +200,6 @@ impl Regions {
             let tiles = (region.places.len() / piece * cut.size) as f64 * product(&region.outer);
             match region.partial.as_ref().map(Vectors::used) {
                 None => counts[1] += tiles,
-                // A run takes as long as a few vectors.
-                Some(_) if !region.zeros.is_empty() => {
-                    let runs = region.zeros.iter().map(|run| 4.0 + run[1] as f64 / 128.0).sum::<f64>();
-                    counts[3] += tiles / (region.places.len() / piece) as f64 * runs;
-                }
                 Some([read, written, masked]) => {
                     let (kind, vectors) = if read == 0 { (3, written) } else { (2, read + written) };
                     counts[kind] += tiles * vectors as f64;
