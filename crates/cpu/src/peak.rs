@@ -2,13 +2,10 @@
 //!
 //! The peak of a type is that of the widest instructions that multiply it, on registers alone: a generated loop with as many independent
 //! chains as there are registers. Bytes have the peak of weights of seven bits if no instruction sums four products, and types that the
-//! processor multiplies as f32 have the peak of f32. Without generated code the portable loop is measured, in f32. One of the files with
-//! unsafe code.
+//! processor multiplies as f32 have the peak of f32. One of the files with unsafe code.
 
 use crate::CpuTarget;
 use crate::kernels::code::{self, Key};
-use crate::kernels::lanes::Lanes;
-use crate::kernels::multiversion::{Body, Simd};
 use oxidnn_jit::ir::{Accumulate, Binary, Tile, TileProduct, Val};
 use oxidnn_jit::kernels::tiles::{LINES, Shape};
 use oxidnn_jit::{Function, Isa};
@@ -41,11 +38,13 @@ impl Kind {
 }
 
 /// Operations a second of one core (a multiply-add is two) for products of `kind` on `target`, which must be this processor: the best of
-/// several short runs, about 20 ms.
+/// several short runs, about 20 ms. 0 without generated code.
 pub fn single_core(target: &CpuTarget, kind: Kind) -> f64 {
-    let generated = target.jit.and_then(|isa| generated(isa, Loop::of(kind, isa)));
-    generated.unwrap_or_else(|| Simd::new(target.isa).map_or(0.0, single_core_flops))
+    target.jit.and_then(|isa| generated(isa, Loop::of(kind, isa))).unwrap_or(0.0)
 }
+
+/// Multiply-adds of one timed run.
+const STEPS: usize = 20_000;
 
 /// Multiply-adds on registers, for a number of rounds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -157,51 +156,4 @@ fn generated(isa: Isa, key: Loop) -> Option<f64> {
         best = best.max((rounds * key.operations(isa)) as f64 / seconds.max(1e-9));
     }
     Some(best)
-}
-
-/// Independent chains of multiply-adds: enough to fill the pipelines of current cores, few enough for the registers.
-const CHAINS: usize = 12;
-/// Steps of one timed run.
-const STEPS: usize = 20_000;
-
-/// Multiply-adds on elements that stay in registers between the first load and the last store.
-struct Chains<'a> {
-    x: f32,
-    data: &'a mut [f32; CHAINS * 16],
-}
-
-impl Body for Chains<'_> {
-    type Out = usize;
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) -> usize {
-        let y: [Lanes<W>; 2] = std::array::from_fn(|v| Lanes::load(&self.data[v * W..]));
-        let mut acc: [[Lanes<W>; 2]; CHAINS / 2] =
-            std::array::from_fn(|i| std::array::from_fn(|v| Lanes::load(&self.data[(2 * i + v) * W..])));
-        for _ in 0..STEPS {
-            for pair in &mut acc {
-                for v in 0..2 {
-                    pair[v] = pair[v].fma::<FMA>(self.x, y[v]);
-                }
-            }
-        }
-        for (i, lanes) in acc.iter().flatten().enumerate() {
-            lanes.store(&mut self.data[i * W..]);
-        }
-        2 * W * CHAINS * STEPS
-    }
-}
-
-/// Single-precision operations a second of one core (a multiply-add is two), the best of several short runs, about 20 ms.
-fn single_core_flops(simd: Simd) -> f64 {
-    let mut best = 0.0f64;
-    for _ in 0..40 {
-        let mut data = black_box([1.0; CHAINS * 16]);
-        let start = Instant::now();
-        let operations = simd.run(Chains { x: black_box(1e-9), data: &mut data });
-        let seconds = start.elapsed().as_secs_f64();
-        black_box(data);
-        best = best.max(operations as f64 / seconds.max(1e-9));
-    }
-    best
 }

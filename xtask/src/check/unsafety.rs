@@ -47,7 +47,6 @@ const FILES: &[(&str, &str)] = &[
     ("crates/cpu/src/kernels/extent.rs", "lends slices to generated code"),
     ("crates/cpu/src/kernels/code.rs", "says what type of function generated code is"),
     ("crates/cpu/src/kernels/tile/mod.rs", "runs generated tiles within bounds that were checked"),
-    ("crates/cpu/src/kernels/tile/square.rs", "vector loads and stores of squares that lie in slices"),
     ("crates/cpu/src/kernels/tile/interleave.rs", "vector loads and stores of rows and panels that lie in slices"),
     ("crates/cpu/src/kernels/tile/tests.rs", "lends memory of a test to a kernel"),
     ("crates/cpu/src/kernels/tile/wide/tests.rs", "lends memory of a test to a kernel"),

@@ -256,13 +256,13 @@ impl Strip {
             let sums = spec.sums.with(Window { vectors, masked, ..window.clone() });
             Part::get(isa, Tailed { sums, tail: spec.tail.clone() })
         };
-        let group = usize::from(window.vectors) * lanes;
+        let group = window.channels(lanes);
         let Channels { count, twice, again } = channels;
         let [groups, behind] = Channels::parted(count, again, group);
         // Groups with other numbers of channels in the source have vectors of their own.
-        let whole = groups > 0 && (from == to || !masked);
+        let whole = groups > 0 && (from == to && window.idle == 0 || !masked);
         let rest = masked.then(|| match isa.avx512 {
-            true => part(behind.div_ceil(lanes) as u8, true),
+            true => part(behind.div_ceil(lanes).max(1) as u8, true),
             false => part(1, !(whole && twice)),
         });
         Ok(Strip { whole: whole.then(|| part(window.vectors, false)).transpose()?, rest: rest.transpose()?, again })
@@ -323,7 +323,7 @@ impl Part {
 
     /// Channels of a group of vectors.
     fn group(&self) -> usize {
-        usize::from(self.window.vectors) * self.lanes
+        self.window.channels(self.lanes)
     }
 
     fn run(&self, call: &Call<'_>) {
@@ -378,7 +378,7 @@ impl Part {
         let at = match self.other {
             // Lines read their weights even if all their taps are on padding.
             Other::Weights(elem, vectors) if !call.table.lines.is_empty() => {
-                let end = reach(&[(groups, operand.group)], vectors * self.lanes * elem.bytes());
+                let end = reach(&[(groups, operand.group)], vectors * self.group() * elem.bytes());
                 Read::from(operand.buf).at("weights", operand.at, end.and_then(|end| end.checked_add(call.table.read[1]))).cast_mut()
             }
             Other::Read(elem) => span.map_or(std::ptr::null_mut(), |span| place(elem, span, call.table.read[1])),
@@ -396,7 +396,7 @@ impl Part {
     /// The arguments of a call that is not empty.
     fn checked(&self, call: &Call<'_>) -> Finished<Args> {
         let (window, table, group, [from, to]) = (&self.window, call.table, self.group(), self.channels);
-        let last = group - self.lanes;
+        let last = (usize::from(window.vectors) - 1) * self.lanes;
         let part = window.masked && (last == 0 || (last..=group).contains(&call.channels));
         assert!(part || call.channels.is_multiple_of(group), "{} channels are not whole groups of {group}", call.channels);
         self.check_contiguous(&call.source, window.source);
@@ -407,7 +407,8 @@ impl Part {
         });
         let reach = self.reach(call, &call.result, (window.results.into(), self.tail.dst_size(), table.written[0]));
         let result = Written::from(call.result.buf).at("result", call.result.at, reach);
-        let shift = if self.is_shifted { groups * group * WORD } else { 0 };
+        let read = (groups - 1) * group + group.next_multiple_of(self.lanes);
+        let shift = if self.is_shifted { read * WORD } else { 0 };
         let rows = &table.rows[call.rows.clone()];
         let args = Args {
             rows: rows.as_ptr(),
@@ -422,7 +423,7 @@ impl Part {
             other: self.other(call, groups, span),
             shift: Read::from(call.shift).at("shift", 0, Some(shift)).cast(),
         };
-        let results = Results { column: call.tail.1, channels: groups * group, at: result, reach };
+        let results = Results { column: call.tail.1, channels: read, at: result, reach };
         Finished::new(args, &self.tail, call.tail.0, results)
     }
 }

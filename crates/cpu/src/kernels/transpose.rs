@@ -2,13 +2,16 @@
 
 use super::code;
 use super::extent::{Read, Written, reach};
+use super::multiversion::Simd;
 use super::scratch::lend;
+use crate::target;
 use oxidnn_jit::kernels::interleave::{Args as InterleaveArgs, Interleave};
 use oxidnn_jit::kernels::transpose::{Args, Factor, Factors as Kinds, Transpose, UNCHANGED};
 use oxidnn_jit::{Entry, Isa};
-use oxidnn_runtime::Buf;
+use oxidnn_runtime::{Buf, fork};
 use oxidnn_spec::Error;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Bytes of a word, and of a factor.
 const WORD: usize = 4;
@@ -246,9 +249,56 @@ impl Squares {
 
 /// Elements in rows of `columns` as a matrix that is read.
 fn lent(from: &[f32], columns: usize) -> Matrix<'_> {
-    // SAFETY: the elements are borrowed as long as the memory, and nothing is written to them.
-    let buf = unsafe { Buf::new(from.as_ptr().cast_mut().cast(), size_of_val(from)) };
-    Matrix { buf, at: 0, row: columns * WORD }
+    read(bytemuck::cast_slice(from), columns * WORD)
+}
+
+/// Rows at a stride in bytes as a matrix that is read.
+fn read(from: &[u8], row: usize) -> Matrix<'_> {
+    // SAFETY: the bytes are borrowed as long as the memory, and nothing is written to them.
+    let buf = unsafe { Buf::new(from.as_ptr().cast_mut(), from.len()) };
+    Matrix { buf, at: 0, row }
+}
+
+/// Lines of words, 4 bytes each, to be transposed in any memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Words<'a> {
+    /// Memory, from the first line on; it need not be aligned.
+    pub bytes: &'a [u8],
+    /// Bytes from a line to the next.
+    pub step: usize,
+    /// Number of lines.
+    pub lines: usize,
+    /// Words of a line.
+    pub count: usize,
+}
+
+/// Writes word `i` of line `j` to word `i * width + j` of `to`, and zeros behind the last line up to `width`; word by word without
+/// generated code.
+///
+/// # Panics
+/// When a line is not there, or `to` does not have `count * width` words.
+pub fn words(simd: Simd, from: &Words<'_>, to: &mut [u8], width: usize) {
+    static KERNELS: [OnceLock<Option<Squares>>; 2] = [const { OnceLock::new() }; 2];
+    let Words { bytes, step, lines, count } = *from;
+    let kernel = match simd.isa() {
+        target::Isa::Avx512 => Some((&KERNELS[0], Isa::AVX512)),
+        target::Isa::Avx2 => Some((&KERNELS[1], Isa::AVX2)),
+        target::Isa::Baseline => None,
+    };
+    let make = |isa: Isa| if code::refusal().is_none() { Squares::get(isa).ok() } else { None };
+    if let Some(squares) = kernel.and_then(|(kernel, isa)| fork::once(kernel, || make(isa)).as_ref()) {
+        // SAFETY: the bytes are exclusively borrowed as long as the memory.
+        let buf = unsafe { Buf::new(to.as_mut_ptr(), to.len()) };
+        let to = Matrix { buf, at: 0, row: width * WORD };
+        let matrix =
+            Turned { from: read(bytes, step), rows: lines, columns: count, to, written: width, places: None, factors: no_factors() };
+        return squares.turn(&matrix);
+    }
+    for (i, line) in to.as_chunks_mut::<WORD>().0.chunks_exact_mut(width).enumerate().take(count) {
+        for (j, word) in line.iter_mut().enumerate() {
+            *word = if j < lines { bytes[j * step + WORD * i..].first_chunk().copied().unwrap_or_default() } else { [0; WORD] };
+        }
+    }
 }
 
 /// At most a square's rows (or columns) of a matrix, from one on, and a range of its columns (or rows).

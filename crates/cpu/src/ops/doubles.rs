@@ -1,9 +1,8 @@
 //! `doubles:portable`: products of `f64` in any layout: matmul, inner product, convolution and deconvolution, in all directions.
 //!
-//! A result is cut into blocks of rows and columns; a task computes one. In every
-//! layout the offset of an element is a sum of one term a dimension, so rows, columns and depths are lists of offsets that are added while
-//! operands are packed. A convolution is one product a tap, of the rows whose windows do not reach padding with it; a gradient of weights
-//! is one a tap, over the pixels that the tap meets. Post-ops and conversions are the reference's, element by element.
+//! A result is cut into blocks of rows and columns; a task computes one. In every layout the offset of an element is a sum of one term a
+//! dimension, so rows, columns and depths are lists of offsets that are added while operands are packed. A convolution is one product a
+//! tap, of the rows whose windows do not reach padding with it; a gradient of weights is one a tap, over the pixels that the tap meets. Post-ops and conversions are the reference's, element by element.
 
 mod shape;
 
@@ -15,9 +14,9 @@ use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::ops::{fallback, support};
 use crate::row::{Kernel, RowPlan};
 use oxidnn_reference::{Epilogue, View, for_each_position};
-use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
+use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Problem, QuantMode};
-use shape::{Operand, Operands, Shape};
+use shape::{A, B, BATCH, COLUMN, DST, PART, ROW, Shape};
 use std::ops::Range;
 
 /// Multiply-adds of a core in a cycle: two vectors of eight, half of which wait for operands to be packed.
@@ -73,7 +72,7 @@ fn check(problem: &Problem) -> Result<(), Skip> {
 
 impl Kernel for Doubles {
     fn decision(&self, problem: &Problem) -> Decision {
-        let columns = self.shape.columns.min(COLUMNS);
+        let columns = self.shape.count(COLUMN).min(COLUMNS);
         How::new("sums of products in f64, operands packed element by element", MULTIPLY_ADDS_PER_CYCLE, self.workers)
             .registers("12 rows of two vectors of f64", 12 * 16 * size_of::<f64>())
             .block("a K block of both operands, packed, and a block of sums", SCRATCH * size_of::<f64>())
@@ -123,18 +122,43 @@ fn bias_gradient(ctx: &Ctx<'_>) -> Result<(), Error> {
 /// The arguments of a task.
 struct Task<'a> {
     shape: &'a Shape,
-    on: Operands<'a>,
+    a: Operand<'a>,
+    b: Operand<'a>,
     bias: Option<View<'a>>,
     tail: Epilogue<'a>,
+}
+
+/// An operand, and its memory where its elements are `f64`.
+#[derive(Clone, Copy)]
+struct Operand<'a> {
+    view: View<'a>,
+    numbers: Option<Buf<'a>>,
+}
+
+impl<'a> Operand<'a> {
+    fn of(args: &'a fallback::Arguments<'a>, arg: Arg) -> Result<Operand<'a>, Error> {
+        let view = View::of(args, arg)?;
+        let numbers = if view.dtype() == DataType::F64 { Some(args.0.buf(arg)?) } else { None };
+        Ok(Operand { view, numbers })
+    }
+
+    /// The element at an offset.
+    #[inline(always)]
+    fn load(&self, offset: i64) -> f64 {
+        match self.numbers {
+            Some(numbers) => numbers.get(offset as usize),
+            None => self.view.load(offset),
+        }
+    }
 }
 
 impl<'a> Task<'a> {
     fn of(kernel: &'a Doubles, args: &'a fallback::Arguments<'a>) -> Result<Task<'a>, Error> {
         let [a, b, dst] = kernel.shape.args;
-        let (a, b) = (Operand::of(args, a)?, Operand::of(args, b)?);
         Ok(Task {
             shape: &kernel.shape,
-            on: Operands { shape: &kernel.shape, a, b },
+            a: Operand::of(args, a)?,
+            b: Operand::of(args, b)?,
             bias: View::optional(args, Arg::BIAS)?,
             tail: Epilogue::new(&kernel.attr, args, dst)?,
         })
@@ -142,29 +166,36 @@ impl<'a> Task<'a> {
 
     /// Computes the block of task `task`.
     fn block(&self, simd: Simd, task: usize, scratch: &mut [f64]) {
-        let (shape, on) = (self.shape, &self.on);
+        let Task { shape, a, b, .. } = self;
         let (batch, m, n) = shape.place(task);
         let mut block = Block::new(scratch, n.len());
-        for part in 0..shape.parts {
+        for part in 0..shape.count(PART) {
             let (mut rows, mut starts, mut count) = ([0; ROWS], [0; ROWS], 0);
             for (i, m) in m.clone().enumerate() {
-                let Some(start) = on.row(batch, part, m) else { continue };
-                (rows[count], starts[count], count) = (i, start, count + 1);
+                let Some(start) = shape.offset(&a.view, A, false, &[(BATCH, batch), (PART, part), (ROW, m)]) else { continue };
+                (rows[count], starts[count], count) = (i, a.view.origin() + start, count + 1);
             }
             if count == 0 {
                 continue;
             }
             let mut columns = [0; COLUMNS];
-            columns.iter_mut().zip(n.clone()).for_each(|(column, n)| *column = on.column(batch, part, n));
-            let mut depths = (0..shape.depth).filter_map(|k| on.depth(batch, k)).peekable();
+            for (column, n) in columns.iter_mut().zip(n.clone()) {
+                let start = shape.offset(&b.view, B, false, &[(BATCH, batch), (PART, part), (COLUMN, n)]);
+                *column = b.view.origin() + start.unwrap_or(0);
+            }
+            let at = |k: usize| {
+                let indices = [(BATCH, batch), (shape::DEPTH, k)];
+                Some([shape.offset(&a.view, A, true, &indices)?, shape.offset(&b.view, B, true, &indices)?])
+            };
+            let mut depths = (0..shape.count(shape::DEPTH)).filter_map(at).peekable();
             while depths.peek().is_some() {
                 let (mut offsets, mut depth) = ([[0; 2]; DEPTH], 0);
                 for (offset, each) in offsets.iter_mut().zip(depths.by_ref()) {
                     (*offset, depth) = (each, depth + 1);
                 }
-                let a = |i: usize, k: usize| on.a.load(starts[i] + offsets[k][0]);
-                let b = |k: usize, j: usize| on.b.load(columns[j] + offsets[k][1]);
-                block.add(simd, &rows[..count], depth, a, b);
+                let load_a = |i: usize, k: usize| a.load(starts[i] + offsets[k][0]);
+                let load_b = |k: usize, j: usize| b.load(columns[j] + offsets[k][1]);
+                block.add(simd, &rows[..count], depth, load_a, load_b);
             }
         }
         self.store(batch, m, n, &block);
@@ -174,9 +205,9 @@ impl<'a> Task<'a> {
     fn store(&self, batch: usize, m: Range<usize>, n: Range<usize>, block: &Block<'_>) {
         let (shape, dims) = (self.shape, self.tail.dst().dims());
         let mut columns = [[0; MAX_NDIMS]; COLUMNS];
-        columns.iter_mut().zip(n).for_each(|(column, n)| *column = shape.column(dims, batch, n));
+        columns.iter_mut().zip(n).for_each(|(column, n)| *column = shape.position(DST, &[(COLUMN, n)]));
         for (i, m) in m.enumerate() {
-            let row = shape.row(dims, batch, m);
+            let row = shape.position(DST, &[(BATCH, batch), (ROW, m)]);
             for (column, &sum) in columns.iter().zip(block.row(i)) {
                 let pos: [i64; MAX_NDIMS] = std::array::from_fn(|d| row[d] + column[d]);
                 let pos = &pos[..dims.len()];

@@ -4,6 +4,7 @@ use crate::kernels::access::{Axis, Pos, View, for_each};
 use crate::kernels::dot::pack::{Source, has_smaller_stride};
 use crate::kernels::dot::panel_width;
 use crate::kernels::multiversion::Body;
+use crate::kernels::tile::layout::panel_tag;
 use crate::ops::fallback;
 use crate::{CpuTarget, Isa};
 use oxidnn_runtime::{Bound, Ctx, Exec, Executor, Impl, Plan, Region, Skip, plan_rows};
@@ -126,23 +127,13 @@ fn columns_mask(weights: &Tensor, depth: &[usize]) -> u32 {
     (0..weights.dims().len()).filter(|d| !depth.contains(d)).fold(0, |mask, d| mask | 1 << d)
 }
 
-/// The tag of weights in panels: all dimensions but `depth` and `column` outermost in order, then the panels of `width` columns, the
-/// dimensions `depth` from slow to fast, and the columns of a panel.
-pub(super) fn panel_tag(ndims: usize, depth: &[usize], column: usize, width: usize) -> String {
-    let letter = |d: usize| (b'a' + d as u8) as char;
-    let mut tag: String = (0..ndims).filter(|d| *d != column && !depth.contains(d)).map(letter).collect();
-    tag.push(letter(column).to_ascii_uppercase());
-    tag.extend(depth.iter().map(|d| letter(*d)));
-    format!("{tag}{width}{}", letter(column))
-}
-
 /// The layout that `any` resolves to for the weights of windows: panels of the result's channels (the first of the two channel dimensions
 /// for `result_channel` 0), in these the taps, in these the other channels.
 pub(super) fn window_tag(weights: &Tensor, grouped: bool, result_channel: usize, isa: Isa) -> String {
     let (first, n) = (usize::from(grouped), weights.dims().len());
     let (column, depth) = (first + result_channel, first + 1 - result_channel);
     let depth: Vec<usize> = (first + 2..n).chain([depth]).collect();
-    panel_tag(n, &depth, column, panel_width(isa, weights.dims()[column].max(0) as usize))
+    panel_tag(n, &depth, column, panel_width(isa, weights.dims()[column].max(0) as usize), 1)
 }
 
 /// Refuses resolved problems with tensors that are not dense.

@@ -36,8 +36,7 @@ pub struct Depthwise {
     /// What multiplies words: pairs of bf16, as [`Elem::F32`] or, with a zero, as [`Elem::Low16`], or four bytes of the source by four of the weights, as
     /// [`Elem::F32`]. A word counts as one channel. For processors that multiply them.
     pub dots: Option<Accumulate>,
-    /// Channels of a group, of the source and of the result; a vector of results is whole groups. Source channels are at most a vector, and a multiple
-    /// of the results where they are more.
+    /// Channels of a group, of the source and of the result, at most a vector; a vector of results is whole groups, beside idle lanes.
     pub group: [u8; 2],
     /// True when [`Args::shift`] is subtracted from the source.
     pub shifted: bool,
@@ -102,9 +101,11 @@ impl WindowKey for Depthwise {
 impl Depthwise {
     /// The most results that a strip with so many taps may have, where channels may end within vectors and all of the source may be in one.
     pub fn most_results(isa: Isa, taps: usize, [source, result]: [usize; 2], [masked, single]: [bool; 2]) -> usize {
-        let more = if single { 0 } else { (source / result.max(1)).saturating_sub(1) };
+        let lanes = isa.width().lanes();
+        let more = if single || source <= result { 0 } else { (lanes / result.max(1) * source).div_ceil(lanes).saturating_sub(1) };
         let sources = if masked && more > 0 { more + 1 } else { usize::from(source < result || masked && source > result) };
-        let masks = if isa.avx512 { 0 } else { usize::from(masked) + sources + more };
+        let idle = usize::from(lanes % result.max(1) > 0);
+        let masks = if isa.avx512 { 0 } else { usize::from(masked) + sources + more + idle };
         let broadcast = usize::from(source > 1 || result > 1) + usize::from(source > result);
         isa.simd_registers().saturating_sub(taps.min(RESIDENT_TAPS) + masks + broadcast + 3).clamp(1, 16)
     }
@@ -120,6 +121,8 @@ struct Frame {
     shift: Option<Val>,
     /// The lanes that exist of each source vector of a result vector; none means all.
     masks: Vec<Pred>,
+    /// The lanes that are not idle, which lines of weights have; none means all.
+    there: Option<Pred>,
 }
 
 /// The part of a line of the window that is multiplied at a time: its weights, a channel of every group, and some taps.
@@ -155,7 +158,12 @@ impl Writer<'_> {
             true => self.source_masks(f, at),
             false => at.mask(&self.kernel.window, 0).into_iter().collect(),
         };
-        Frame { shift, masks }
+        let window = &self.kernel.window;
+        let there = (window.idle > 0).then(|| {
+            let count = f.int(window.channels(self.width.lanes()) as i64);
+            f.first_lanes(count)
+        });
+        Frame { shift, masks, there }
     }
 
     /// Whether a vector of results is one group: then a load broadcasts a source channel.
@@ -168,10 +176,17 @@ impl Writer<'_> {
     fn source_masks(&self, f: &mut Function, at: &At) -> Vec<Pred> {
         let lanes = self.width.lanes();
         let [from, to] = self.kernel.group.map(usize::from);
-        let sources = lanes / to.max(1) * from;
-        // Source channels that are left.
+        let (sources, results) = (lanes / to.max(1) * from, self.kernel.window.channels(lanes));
+        // Source channels that are left. Vectors are counted by their results, divided exactly as a multiplication.
         let (left, done, per_vector) = (f.argument(at.args, offset_of!(Args, source_channels)), f.copy(at.channel), f.int(sources as i64));
-        f.shr(done, lanes.trailing_zeros() as u8);
+        match results.is_power_of_two() {
+            true => f.shr(done, results.trailing_zeros() as u8),
+            false => {
+                let reciprocal = f.int((1i64 << 32) / results as i64 + 1);
+                f.mul(done, reciprocal);
+                f.shr(done, 32);
+            }
+        }
         f.mul(done, per_vector);
         f.sub(left, done);
         let left = f.splat_int(self.width, left);
@@ -214,7 +229,7 @@ impl Writer<'_> {
         let add = kernel.dots.unwrap_or(Accumulate::FmaF32);
         let splats = self.splats();
         let (broadcast, disp) = if splats { (None, i32::from(channel) * 4) } else { (self.broadcast(f, channel), 0) };
-        let resident: Vec<Val> = taps.iter().map(|t| f.load_as(kernel.weights, self.weights(weights, t, channel), None)).collect();
+        let resident: Vec<Val> = taps.iter().map(|t| f.load_as(kernel.weights, self.weights(weights, t, channel), frame.there)).collect();
         let columns = Columns { taps, ..window.columns() };
         for x in columns.all() {
             let address = cursor.seek(f, x);
@@ -244,8 +259,8 @@ impl Writer<'_> {
     /// How a channel of the groups is broadcast over their results; `None` where a group is one channel.
     fn broadcast(&self, f: &mut Function, channel: u8) -> Option<Broadcast> {
         let index = broadcast(f, self.width, self.kernel.group, channel)?;
-        let lanes = self.width.lanes();
-        let of: Vec<usize> = (0..lanes).map(|lane| source_channel(self.kernel.group, lane, channel) / lanes).collect();
+        let (lanes, used) = (self.width.lanes(), self.kernel.window.channels(self.width.lanes()));
+        let of: Vec<usize> = (0..lanes).map(|lane| source_channel(self.kernel.group, lane.min(used - 1), channel) / lanes).collect();
         let mut parts = Vec::new();
         if !self.kernel.single && of.iter().any(|part| *part > 0) {
             for part in (of[0]..=of[lanes - 1]).filter(|part| of.contains(part)) {
@@ -276,7 +291,7 @@ impl Writer<'_> {
 
     fn weights(&self, line: Int, tap: &Tap, channel: u8) -> Addr {
         let vector = i32::from(tap.weights) * i32::from(self.kernel.group[0]) + i32::from(channel);
-        line.at(vector * (self.width.lanes() * self.kernel.weights.bytes()) as i32)
+        line.at(vector * (self.kernel.window.channels(self.width.lanes()) * self.kernel.weights.bytes()) as i32)
     }
 }
 

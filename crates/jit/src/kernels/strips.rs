@@ -38,7 +38,9 @@ pub struct Window {
     pub inside: (i16, i16),
     /// Vectors of channels that are contiguous in memory and computed together: a group.
     pub vectors: u8,
-    /// True when the last vector of a group may be part of one; there is one group then, or a group is one vector.
+    /// Last lanes of every vector that are left idle, where whole groups of channels do not fill it; a group of vectors is one then.
+    pub idle: u8,
+    /// True when the last vector of a group may be part of one; there is one group then, or a group is one vector. Always where lanes are idle.
     pub masked: bool,
     /// Whether results, whole vectors of f32 at multiples of their bytes, are stored non-temporally.
     pub streaming: bool,
@@ -254,7 +256,24 @@ impl Window {
     /// One of so many vectors in a group, with nothing else as yet.
     pub fn of_vectors(vectors: u8) -> Window {
         let (taps, inside) = (Vec::new(), (0, 0));
-        Window { source: Elem::F32, results: 0, stride: 1, step: 1, taps, inside, vectors, masked: false, streaming: false, across: false }
+        Window {
+            source: Elem::F32,
+            results: 0,
+            stride: 1,
+            step: 1,
+            taps,
+            inside,
+            vectors,
+            idle: 0,
+            masked: false,
+            streaming: false,
+            across: false,
+        }
+    }
+
+    /// Channels of a group of vectors.
+    pub fn channels(&self, lanes: usize) -> usize {
+        usize::from(self.vectors) * lanes - usize::from(self.idle)
     }
 
     /// The first source column that is read, counted from the column of the first result; 0 where none is.
@@ -294,13 +313,21 @@ impl Window {
         let channel = f.int(0);
         let line =
             |f: &mut Function| [offset_of!(Args, rows), offset_of!(Args, lines), offset_of!(Args, count)].map(|at| f.argument(args, at));
-        let mask =
-            |f: &mut Function, channel: Int| self.masked.then(|| last_lanes(f, (args, offset_of!(Args, channels)), channel, self.vectors));
+        let mask = |f: &mut Function, channel: Int| {
+            self.masked.then(|| {
+                let left = channels_left(f, (args, offset_of!(Args, channels)), channel, self.vectors);
+                if self.idle > 0 {
+                    let most = f.int(self.channels(width.lanes()) as i64);
+                    f.when(Compare::Gt, left, most, |f| f.set(left, most));
+                }
+                f.first_lanes(left)
+            })
+        };
         let next_group = |f: &mut Function, at: &At| {
             f.advance(at.source, args, offset_of!(Args, source.group));
             f.advance(at.result, args, offset_of!(Args, result.group));
             at.other.into_iter().for_each(|p| f.advance(p, args, offset_of!(Args, other.group)));
-            f.add(at.channel, (width.lanes() * usize::from(self.vectors)) as i32);
+            f.add(at.channel, self.channels(width.lanes()) as i32);
         };
         let rows_of = |f: &mut Function, at: &At, count: Int, row: &mut dyn FnMut(&mut Function, &At)| {
             f.repeat_some(count, |f| {
@@ -413,14 +440,20 @@ fn stream_lines(f: &mut Function, at: &At, vectors: &[&Vec<Val>]) {
 }
 
 /// The existing lanes of the last of a group's vectors; the argument at a given place is the number of channels.
-pub(super) fn last_lanes(f: &mut Function, (args, channels): (Int, usize), channel: Int, vectors: u8) -> Pred {
+pub(super) fn last_lanes(f: &mut Function, channels: (Int, usize), channel: Int, vectors: u8) -> Pred {
+    let left = channels_left(f, channels, channel, vectors);
+    f.first_lanes(left)
+}
+
+/// Channels from the last of a group's vectors on.
+fn channels_left(f: &mut Function, (args, channels): (Int, usize), channel: Int, vectors: u8) -> Int {
     let left = f.argument(args, channels);
     f.sub(left, channel);
     let before = f.isa().width().lanes() * (usize::from(vectors) - 1);
     if before > 0 {
         f.add(left, -(before as i32));
     }
-    f.first_lanes(left)
+    left
 }
 
 /// Where a strip is.

@@ -210,7 +210,8 @@ pub trait Interleaved {
 /// The kernel's registers of addresses and strides.
 #[derive(Clone, Copy)]
 struct At {
-    args: Int,
+    /// The arguments: so many bytes from an address.
+    args: (Int, usize),
     /// Bytes from the addresses of rows to their first step.
     from: Int,
     /// The panel, and its sums.
@@ -261,16 +262,21 @@ impl Block {
 }
 
 impl At {
+    /// Loads a field of the arguments, where it is used: few registers of addresses are left beside an epilogue.
+    fn argument(&self, f: &mut Function, field: usize) -> Int {
+        f.load_int(self.args.0.at((self.args.1 + field) as i32))
+    }
+
     /// The first sums of a block of the panel for every tile of rows, and the distance of rows.
     fn sums(&self, f: &mut Function, block: Block) -> (Vec<Int>, Int) {
         let upper = f.address(self.sums.at((block.first * LINE_BYTES) as i32));
         let mut rows = vec![upper];
         if block.tall == 2 {
-            let lower = f.load_int(self.args.at(offset_of!(Args, sums_lower) as i32));
+            let lower = self.argument(f, offset_of!(Args, sums_lower));
             f.add(lower, upper);
             rows.push(lower);
         }
-        (rows, f.load_int(self.args.at(offset_of!(Args, sums_row) as i32)))
+        (rows, self.argument(f, offset_of!(Args, sums_row)))
     }
 }
 
@@ -290,7 +296,7 @@ impl Key for Tiles {
     /// Sums are stored to [`Args::sums`].
     fn write(&self, f: &mut Function) {
         let args = f.arguments();
-        let at = self.begin(f, args);
+        let at = self.begin(f, (args, 0));
         self.tiles(f, &at, &mut StoreSums(at));
     }
 }
@@ -303,14 +309,14 @@ impl Tiles {
         (0..all).step_by(max_vectors).map(move |first| Block { tall, first, vectors: max_vectors.min(all - first) })
     }
 
-    /// Writes the kernel with other work interleaved. The arguments are at `args`.
-    pub fn write_interleaved(&self, f: &mut Function, args: Int, interleaved: &mut impl Interleaved) {
+    /// Writes the kernel with other work interleaved. The arguments are so many bytes from an address.
+    pub fn write_interleaved(&self, f: &mut Function, args: (Int, usize), interleaved: &mut impl Interleaved) {
         let at = self.begin(f, args);
         self.tiles(f, &at, interleaved);
     }
 
-    fn begin(&self, f: &mut Function, args: Int) -> At {
-        let argument = |f: &mut Function, field: usize| f.load_int(args.at(field as i32));
+    fn begin(&self, f: &mut Function, args: (Int, usize)) -> At {
+        let argument = |f: &mut Function, field: usize| f.load_int(args.0.at((args.1 + field) as i32));
         if f.isa().emulated {
             let shapes = argument(f, offset_of!(Args, shapes));
             f.tile_config(shapes.at(0));
@@ -322,21 +328,20 @@ impl Tiles {
     }
 
     fn tiles(&self, f: &mut Function, at: &At, interleaved: &mut impl Interleaved) {
-        let argument = |f: &mut Function, field: usize| f.load_int(at.args.at(field as i32));
-        let (tiles, sums) = (argument(f, offset_of!(Args, tiles)), f.copy(at.sums));
+        let (tiles, sums) = (at.argument(f, offset_of!(Args, tiles)), f.copy(at.sums));
         f.repeat_some(tiles, |f| {
-            let panels = argument(f, offset_of!(Args, panels));
+            let panels = at.argument(f, offset_of!(Args, panels));
             f.repeat_some(panels, |f| {
                 for block in self.blocks() {
                     self.products(f, at, block, interleaved);
                     interleaved.leave(f, block);
                 }
-                let bytes = argument(f, offset_of!(Args, b_panel));
+                let bytes = at.argument(f, offset_of!(Args, b_panel));
                 f.add(at.b, bytes);
                 f.add(at.sums, i32::from(self.line) * LINE_BYTES as i32);
             });
             let [b, a_tile, sums_tile] =
-                [offset_of!(Args, b), offset_of!(Args, a_tile), offset_of!(Args, sums_tile)].map(|field| argument(f, field));
+                [offset_of!(Args, b), offset_of!(Args, a_tile), offset_of!(Args, sums_tile)].map(|field| at.argument(f, field));
             f.set(at.b, b);
             f.add(at.from, a_tile);
             f.add(sums, sums_tile);
@@ -356,8 +361,7 @@ impl Tiles {
             let (rows, row) = at.sums(f, block);
             block.sums().for_each(|(i, j, sum)| f.tile_load(sum, (rows[i], (j * LINE_BYTES) as i32), row, Reuse::Temporal));
         }
-        let argument = |f: &mut Function, field: usize| f.load_int(at.args.at(field as i32));
-        let (taps, taps_left) = (argument(f, offset_of!(Args, taps)), argument(f, offset_of!(Args, count)));
+        let (taps, taps_left) = (at.argument(f, offset_of!(Args, taps)), at.argument(f, offset_of!(Args, count)));
         f.repeat(taps_left, |f| {
             let word = |f: &mut Function, i: usize| f.load_int(taps.at((i * size_of::<usize>()) as i32));
             let b = word(f, 0);
@@ -365,10 +369,10 @@ impl Tiles {
             let is_a: Vec<(Int, Int)> = (0..tall).map(|i| (word(f, 1 + 2 * i), word(f, 2 + 2 * i))).collect();
             f.add(taps, (TAP_WORDS * size_of::<usize>()) as i32);
             is_a.iter().for_each(|(a, _)| f.add(*a, at.from));
-            let [blocks, a_block, b_block] =
-                [offset_of!(Args, blocks), offset_of!(Args, a_block), offset_of!(Args, b_block)].map(|field| argument(f, field));
+            let blocks = at.argument(f, offset_of!(Args, blocks));
             f.repeat(blocks, |f| {
                 let b_tile = |j: usize| Tile(if tall == 2 { 6 + j as u8 } else { 5 + (j % 3) as u8 });
+                let [a_block, b_block] = [offset_of!(Args, a_block), offset_of!(Args, b_block)].map(|field| at.argument(f, field));
                 for (i, (a, row)) in is_a.iter().enumerate() {
                     f.tile_load(Tile(4 + i as u8), (*a, 0), *row, Reuse::Temporal);
                     for j in 0..count {

@@ -8,7 +8,7 @@
 
 use super::block::{Call, Held, arguments, check, is_inside};
 use crate::kernels::code;
-use crate::kernels::tile::tail::Kind;
+use crate::kernels::tile::tail::{Kind, Pointers};
 use crate::kernels::tile::{self, Call as TailCall, Places, Tail};
 use oxidnn_jit::ir::{Accumulate, Binary, Compare, Int, Pred, TileProduct, Val};
 use oxidnn_jit::kernels::dot::{Sums, TileAt};
@@ -29,8 +29,10 @@ pub(super) const LISTED: usize = 8;
 /// Bytes of the sums of a block; and of the row addresses of a call.
 const SUMS: usize = ROWS * 2 * LINES * 4;
 const LIST: usize = LISTED * ROWS * size_of::<usize>();
+/// Bytes of the sums of a waiting block and of the one that is being multiplied.
+pub(super) const SUMS_BYTES: usize = 2 * SUMS;
 /// Offset of the lists, and of the state, behind the sums of two blocks.
-const LISTS: usize = 2 * SUMS;
+const LISTS: usize = SUMS_BYTES;
 const STATE: usize = LISTS + 2 * LIST;
 /// Offset of a vector behind the state that shows whether a sum was not finite.
 const WATCH: usize = (STATE + size_of::<State>()).next_multiple_of(64);
@@ -103,6 +105,11 @@ fn field(f: &mut Function, block: Int, field: usize) -> Int {
     f.load_int(block.at(field as i32))
 }
 
+/// The kernels' state: its address is loaded where it is used, since products and epilogue leave no register for it.
+fn state(f: &mut Function, args: Int) -> Int {
+    field(f, args, offset_of!(Args, state))
+}
+
 /// The sum of some vectors, with a short dependency chain.
 fn added(f: &mut Function, values: &[Val]) -> Val {
     match values.split_at(values.len() / 2) {
@@ -118,13 +125,13 @@ fn added(f: &mut Function, values: &[Val]) -> Val {
 struct Waiting<'k> {
     key: &'k Finish,
     args: Int,
-    state: Int,
     block: tiles::Block,
+    /// Where the epilogue reads and writes, by rows and columns.
+    at: TileAt,
+    pointers: Pointers,
     /// The sums and the addresses of the remaining rows.
     sums: Int,
     rows: Int,
-    shift: Int,
-    column: Int,
     /// How many times [`ROWS_AT_ONCE`] rows remain, and how many rows after these.
     left: Int,
     rest: Int,
@@ -132,7 +139,8 @@ struct Waiting<'k> {
 }
 
 impl<'k> Waiting<'k> {
-    fn new(key: &'k Finish, f: &mut Function, (args, state): (Int, Int), block: tiles::Block) -> Waiting<'k> {
+    fn new(key: &'k Finish, f: &mut Function, args: Int, block: tiles::Block) -> Waiting<'k> {
+        let state = state(f, args);
         let [sums, rows, shift, column, left] = [
             offset_of!(State, sums),
             offset_of!(State, rows),
@@ -149,7 +157,9 @@ impl<'k> Waiting<'k> {
             let last = field(f, args, offset_of!(Args, tail) + tile::Args::LAST);
             f.first_lanes(last)
         });
-        Waiting { key, args, state, block, sums, rows, shift, column, left, rest, last }
+        let at = TileAt::of_rows(args, column, (rows, shift));
+        let pointers = key.tail.pointers(f, at);
+        Waiting { key, args, block, at, pointers, sums, rows, left, rest, last }
     }
 
     /// Finishes the next rows.
@@ -158,13 +168,13 @@ impl<'k> Waiting<'k> {
         let kind = if self.key.tiles.product == TileProduct::Bf16 { Kind::Normal } else { Kind::Whole };
         let values: Vec<_> = (0..rows * vectors).map(|i| f.load(width, self.sums.at((i * width.bytes()) as i32))).collect();
         if self.key.watches {
-            let (at, zero, sum) = (self.state.at((WATCH - STATE) as i32), f.zero(width), added(f, &values));
+            let (at, zero, sum) = (state(f, self.args).at((WATCH - STATE) as i32), f.zero(width), added(f, &values));
             let watch = f.load(width, at);
             f.accumulate(Accumulate::FmaF32, watch, sum, zero);
             f.store(at, watch);
         }
-        let at = TileAt::of_rows(self.args, self.column, (self.rows, self.shift));
-        self.key.tail.write(f, &Sums { at, values: &values, vectors, last: self.last }, kind);
+        let sums = Sums { at: self.at, values: &values, vectors, last: self.last };
+        self.key.tail.write_at(f, &sums, kind, self.pointers);
         f.add(self.rows, (rows * size_of::<usize>()) as i32);
         f.add(self.sums, (rows * vectors * width.bytes()) as i32);
     }
@@ -179,7 +189,6 @@ impl<'k> Waiting<'k> {
 struct Pipe<'k> {
     key: &'k Finish,
     args: Int,
-    state: Int,
     /// Columns before the block, and bytes from the rows of the first tile to those of the tile.
     column: Int,
     shift: Int,
@@ -190,11 +199,12 @@ struct Pipe<'k> {
 
 impl Interleaved for Pipe<'_> {
     fn begin(&mut self, f: &mut Function, block: tiles::Block) {
-        self.waiting = self.before.replace(block).map(|before| Waiting::new(self.key, f, (self.args, self.state), before));
+        self.waiting = self.before.replace(block).map(|before| Waiting::new(self.key, f, self.args, before));
         if !self.key.asks {
             return;
         }
-        let (rows, times) = (field(f, self.state, offset_of!(State, now)), field(f, self.args, offset_of!(Args, count)));
+        let state = state(f, self.args);
+        let (rows, times) = (field(f, state, offset_of!(State, now)), field(f, self.args, offset_of!(Args, count)));
         f.shr(times, ROWS_AT_ONCE.trailing_zeros() as u8);
         f.repeat(times, |f| {
             self.key.tail.ask(f, TileAt::of_rows(self.args, self.column, (rows, self.shift)), (ROWS_AT_ONCE, block.vectors));
@@ -218,7 +228,7 @@ impl Interleaved for Pipe<'_> {
         if let Some(waiting) = self.waiting.take() {
             waiting.finish_rest(f);
         }
-        let (args, state) = (self.args, self.state);
+        let (args, state) = (self.args, state(f, self.args));
         let to = |at: usize| state.at(at as i32);
         let (next, row) = (field(f, state, offset_of!(State, next)), f.int((block.vectors * LINES * 4) as i64));
         let lower = field(f, args, offset_of!(Args, upper));
@@ -237,9 +247,10 @@ impl Interleaved for Pipe<'_> {
     }
 
     fn next(&mut self, f: &mut Function) {
-        let (now, rows_tile) = (field(f, self.state, offset_of!(State, now)), field(f, self.args, offset_of!(Args, rows_tile)));
+        let state = state(f, self.args);
+        let (now, rows_tile) = (field(f, state, offset_of!(State, now)), field(f, self.args, offset_of!(Args, rows_tile)));
         f.add(now, rows_tile);
-        f.store_int(self.state.at(offset_of!(State, now) as i32), now);
+        f.store_int(state.at(offset_of!(State, now) as i32), now);
         let (column, c_tile) = (field(f, self.args, offset_of!(Args, column)), field(f, self.args, offset_of!(Args, c_tile)));
         f.set(self.column, column);
         f.add(self.shift, c_tile);
@@ -255,13 +266,13 @@ impl Key for Finish {
 
     fn write(&self, f: &mut Function) {
         let args = f.arguments();
-        let [column, state, shift] =
-            [offset_of!(Args, column), offset_of!(Args, state), offset_of!(Args, c_from)].map(|at| field(f, args, at));
-        let rows = field(f, args, offset_of!(Args, rows));
+        let [column, shift, rows] =
+            [offset_of!(Args, column), offset_of!(Args, c_from), offset_of!(Args, rows)].map(|at| field(f, args, at));
+        let state = state(f, args);
         f.store_int(state.at(offset_of!(State, now) as i32), rows);
-        let products = f.address(args.at(offset_of!(Args, tiles) as i32));
         let before = self.tiles.blocks().next_back();
-        self.tiles.write_interleaved(f, products, &mut Pipe { key: self, args, state, column, shift, before, waiting: None });
+        let products = (args, offset_of!(Args, tiles));
+        self.tiles.write_interleaved(f, products, &mut Pipe { key: self, args, column, shift, before, waiting: None });
     }
 }
 
@@ -274,11 +285,11 @@ impl Key for Flush {
 
     fn write(&self, f: &mut Function) {
         let args = f.arguments();
-        let state = field(f, args, offset_of!(Args, state));
-        let waiting = Waiting::new(&self.0, f, (args, state), self.1);
+        let waiting = Waiting::new(&self.0, f, args, self.1);
         f.repeat(waiting.left, |f| waiting.finish(f, ROWS_AT_ONCE));
         waiting.finish_rest(f);
         let none = f.int(0);
+        let state = state(f, args);
         f.store_int(state.at(offset_of!(State, count) as i32), none);
     }
 }

@@ -59,7 +59,7 @@ pub const SHORT: usize = 8;
 const MAX_EXTRA_K_BLOCKS: usize = 2;
 /// Steps of a reduction below which writing results takes longer than multiplying.
 const MAX_STORE_BOUND_STEPS: usize = 4 * LINES;
-/// Bytes of a row of `A` above which panels evict rows from L1, unless they bypass it.
+/// Bytes of a row of `A` below which panels do not evict rows from L1, though they are many.
 const MAX_L1_ROW_BYTES: usize = 256;
 /// Bytes of the sums that pass through memory between rounds.
 const MAX_SUMS_BYTES: usize = 64 << 10;
@@ -345,7 +345,10 @@ impl Drive {
         };
         let packing = (shape.right != Right::Panels).then(|| cut(budget.plain)).filter(|(_, block)| *block >= all);
         let (packs, (group, block)) = (packing.is_some(), packing.unwrap_or_else(|| cut(budget.panels)));
-        let near = shape.most(&|p| p.taps * p.all_steps() * 4) < MAX_L1_ROW_BYTES;
+        // Panels that stay in L1 with the rows of a tile and the sums of two blocks.
+        let row = shape.most(&|p| p.taps * p.all_steps() * 4);
+        let in_l1 = target.caches.l1.saturating_sub(row.saturating_mul(ROWS).saturating_add(finish::SUMS_BYTES)) / widest;
+        let near = row < MAX_L1_ROW_BYTES || group <= in_l1;
         let weights = total.saturating_mul(panels).saturating_mul(shape.units);
         let streams = all == 1 && !packs && weights > budget.far;
         let far = target.threads > 1 || shape.source.saturating_add(weights) > budget.far;

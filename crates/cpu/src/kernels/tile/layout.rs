@@ -3,24 +3,20 @@
 //! A panel depends on the matrix and the target alone, never on the rows that it will be multiplied with: one packed copy serves every
 //! batch, image size and `M`.
 
+use super::max_vectors;
 use oxidnn_jit::Isa;
 use oxidnn_spec::{Blocking, Blocks, DataType};
-
-/// Vectors in the widest panel, which leaves registers for enough rows to keep the multiply-add units busy.
-const fn most_vectors(isa: Isa) -> usize {
-    if isa.avx512 { 4 } else { 2 }
-}
 
 /// Columns of a panel of a matrix with `columns` columns.
 pub fn panel_columns(isa: Isa, columns: usize) -> usize {
     let lanes = isa.width().lanes();
-    columns.div_ceil(lanes).clamp(1, most_vectors(isa)) * lanes
+    columns.div_ceil(lanes).clamp(1, max_vectors(isa)) * lanes
 }
 
 /// Whether tiles can be as wide as panels of `columns` columns.
 pub fn is_panel(isa: Isa, columns: usize) -> bool {
     let lanes = isa.width().lanes();
-    columns.is_multiple_of(lanes) && (1..=most_vectors(isa)).contains(&(columns / lanes))
+    columns.is_multiple_of(lanes) && (1..=max_vectors(isa)).contains(&(columns / lanes))
 }
 
 /// Elements of consecutive K that are contiguous for every column (VNNI); `None` for types that generated code neither multiplies nor unpacks.

@@ -14,7 +14,6 @@ pub mod layout;
 pub(in crate::kernels) mod list;
 pub mod pack;
 mod prefetch;
-pub mod square;
 pub mod tail;
 #[cfg(test)]
 mod tests;
@@ -63,7 +62,7 @@ pub struct Spec {
     pub prefetch: Ahead,
 }
 
-/// Most vectors of columns in a tile.
+/// Most vectors of columns in a tile, and in a panel: more would leave registers for too few rows to keep the multiply-add units busy.
 pub const fn max_vectors(isa: Isa) -> usize {
     if isa.avx512 { 4 } else { 2 }
 }

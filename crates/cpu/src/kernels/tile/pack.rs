@@ -5,8 +5,9 @@
 //! is contiguous (a transposed matrix), squares of 32-bit words are transposed in registers, since the elements of a step are contiguous
 //! already. Squares are taken along K, so that few streams are read at a time and rows at power-of-two strides do not conflict in L1.
 
-use super::{interleave, square};
+use super::interleave;
 use crate::kernels::multiversion::{Simd, multiversion};
+use crate::kernels::transpose::{self, Words};
 use std::ops::Range;
 
 #[cfg(test)]
@@ -58,7 +59,9 @@ pub fn panels(simd: Simd, from: &Plain<'_>, depth: Range<usize>, columns: Range<
     // A single column is handled as contiguous along K if it is.
     if from.column == form.size && (columns.len() > 1 || from.depth != form.size) {
         let from = Plain { bytes: &from.bytes[depth.start * from.depth + columns.start * from.column..], ..*from };
-        return interleave::panels(simd, &from, Size { depth: depth.len(), columns: columns.len() }, form, to);
+        if interleave::panels(simd, &from, Size { depth: depth.len(), columns: columns.len() }, form, to) {
+            return;
+        }
     }
     for (first, panel) in columns.clone().step_by(form.width).zip(to.chunks_exact_mut(form.panel(depth.len()))) {
         let count = form.width.min(columns.end - first);
@@ -85,7 +88,7 @@ pub(super) struct Size {
 fn words(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
     let whole = size.depth / form.together;
     let (lines, last) = to.split_at_mut(whole * form.line());
-    square::transpose(simd, &square::Words { bytes: from.bytes, step: from.column, lines: size.columns, count: whole }, lines, form.width);
+    transpose::words(simd, &Words { bytes: from.bytes, step: from.column, lines: size.columns, count: whole }, lines, form.width);
     if !last.is_empty() {
         let from = Plain { bytes: &from.bytes[whole * 4..], ..*from };
         match (size.depth - whole * form.together) * form.size {
@@ -121,7 +124,7 @@ fn halves(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
             let count = (CHUNK_WORDS / lines).min(pairs - done);
             let words = &mut words[..count * lines];
             let bytes = &column[(done * 4).min(column.len())..];
-            square::transpose(simd, &square::Words { bytes, step: from.column, lines: there, count }, words.as_flattened_mut(), lines);
+            transpose::words(simd, &Words { bytes, step: from.column, lines: there, count }, words.as_flattened_mut(), lines);
             split(simd, words, lines, &mut to[2 * done * form.line() + first * 2..], form.line());
         }
     }

@@ -22,6 +22,7 @@ use oxidnn_jit::kernels::strips::Strip;
 use oxidnn_runtime::{Buf, Skip};
 use oxidnn_spec::op::BinaryAlg;
 use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, PostOp, Quant, Tensor};
+pub(in crate::kernels) use write::Pointers;
 
 /// Columns that a line of operands is padded to: those of the widest tile.
 const LINE_COLUMNS: usize = 64;
@@ -394,9 +395,20 @@ impl Tail {
         write::ask(self, f, at, tile);
     }
 
+    /// Computes what [`Tail::write_at`] reads at the columns of a tile.
+    pub(in crate::kernels) fn pointers(&self, f: &mut Function, at: TileAt) -> Pointers {
+        Pointers::of(self, f, at)
+    }
+
     /// Writes the code of the steps, and of storing the results.
     pub(in crate::kernels) fn write(&self, f: &mut Function, sums: &Sums<'_>, kind: Kind) {
-        write::write(self, f, sums, kind);
+        let at = self.pointers(f, sums.at);
+        self.write_at(f, sums, kind, at);
+    }
+
+    /// The same for the columns of `at`.
+    pub(in crate::kernels) fn write_at(&self, f: &mut Function, sums: &Sums<'_>, kind: Kind, at: Pointers) {
+        write::write(self, f, sums, kind, at);
     }
 
     /// Writes the code of the steps and of storing the results of a strip. `block` is the offset of its [`StripBlock`] in the arguments.

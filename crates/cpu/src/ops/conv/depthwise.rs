@@ -58,8 +58,8 @@ struct Tap {
     weights: usize,
 }
 
-/// The layout that `any` stands for in the weights of groups of few channels: vectors of result channels, in each the taps, in each the
-/// source channels of a group; in pairs if they are words.
+/// The layout that `any` stands for in the weights of groups of few channels: vectors of result channels, as many whole groups as they hold, in each the
+/// taps, in each the source channels of a group; in pairs if they are words.
 fn weights_tag(ndims: usize, lanes: usize, group: [usize; 2], (result_channel, together): (usize, usize)) -> String {
     if group == [1, 1] {
         let taps: String = ('b'..).take(ndims - 1).collect();

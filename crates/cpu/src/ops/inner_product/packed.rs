@@ -11,6 +11,7 @@ use crate::kernels::dot::product::{Operand, Product, scratch_len};
 use crate::kernels::epilogue::{self, Epilogue};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked};
+use crate::kernels::tile::layout::panel_tag;
 use crate::ops::matmul::few;
 use crate::ops::support;
 use crate::row::{Kernel, RowPlan, TOO_LARGE};
@@ -102,7 +103,7 @@ pub(super) fn resolve(op: &mut InnerProduct, target: &CpuTarget) -> Result<(), S
     let spatial = n > 2;
     let panels = |weights: &Tensor, depth: &[usize], column: usize| {
         let width = panel_width(target.isa, weights.dims()[column].max(0) as usize);
-        support::panel_tag(n, depth, column, width)
+        panel_tag(n, depth, column, width, 1)
     };
     let tag = match op.prop {
         Prop::BackwardData if spatial => plain_tag(op).to_string(),

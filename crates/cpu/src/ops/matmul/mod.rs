@@ -114,7 +114,7 @@ fn resolve_weights(op: &mut Matmul, attr: &Attr, target: &CpuTarget) -> Result<(
         return support::resolve(weights, &(0..n - 2).chain([n - 1, n - 2]).map(letter).collect::<String>());
     }
     let Some((isa, together)) = target.jit.zip(layout::together(weights.dtype)) else {
-        return support::resolve(weights, &support::panel_tag(n, &[n - 2], n - 1, panel_width(target.isa, columns)));
+        return support::resolve(weights, &layout::panel_tag(n, &[n - 2], n - 1, panel_width(target.isa, columns), 1));
     };
     support::resolve(weights, &layout::panel_tag(n, &[n - 2], n - 1, layout::panel_columns(isa, columns), together))?;
     if weights.dtype == DataType::S8 && (op.src.dtype == DataType::S8 || attr.zero_points.contains_key(&Arg::SRC)) {

@@ -4,7 +4,7 @@
 use super::sizes::{BLOCK, LINE, Panels};
 use crate::kernels::access::copy_line;
 use crate::kernels::multiversion::{Body, Simd, multiversion};
-use crate::kernels::tile::square;
+use crate::kernels::transpose;
 use oxidnn_expr::convert;
 use oxidnn_runtime::Buf;
 
@@ -89,8 +89,8 @@ impl Body for Turn<'_, '_> {
             }
             let mut turned = [0.0; CHANNELS * BLOCK];
             let from =
-                square::Words { bytes: bytemuck::cast_slice(lines.as_flattened()), step: CHANNELS * 4, lines: BLOCK, count: CHANNELS };
-            square::transpose(self.simd, &from, bytemuck::cast_slice_mut(&mut turned), BLOCK);
+                transpose::Words { bytes: bytemuck::cast_slice(lines.as_flattened()), step: CHANNELS * 4, lines: BLOCK, count: CHANNELS };
+            transpose::words(self.simd, &from, bytemuck::cast_slice_mut(&mut turned), BLOCK);
             let room = BLOCK.min(pitch - start);
             for (to, from) in self.to.chunks_exact_mut(pitch).zip(turned.chunks_exact(BLOCK)) {
                 copy_line(&from[..room], &mut to[start..start + room]);

@@ -1,5 +1,6 @@
 //! Sizes of a network as kernels count them, and the panels of its channels.
 
+use crate::kernels::tile::max_vectors;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::Rnn;
@@ -13,11 +14,6 @@ pub(super) const LINE: usize = 64;
 /// Elements that are moved together.
 pub(super) const BLOCK: usize = 16;
 
-/// Most vectors of a panel: those of a tile.
-const fn most_vectors(isa: Isa) -> usize {
-    if isa.avx512 { 4 } else { 2 }
-}
-
 /// Channels in panels of equal width, the last one padded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Panels {
@@ -30,7 +26,7 @@ pub(super) struct Panels {
 impl Panels {
     /// The panels of `channels` channels, in whole blocks: as wide as tiles, or narrower if that leaves less padding.
     pub(super) fn of(isa: Isa, channels: usize) -> Panels {
-        let (lanes, most) = (isa.width().lanes(), most_vectors(isa));
+        let (lanes, most) = (isa.width().lanes(), max_vectors(isa));
         let vectors = channels.div_ceil(lanes).max(1);
         let width = (1 + most / 2..=most).rev().min_by_key(|w| vectors.next_multiple_of(*w)).unwrap_or(most);
         Panels { width: width.min(vectors.next_multiple_of(BLOCK / lanes)) * lanes, count: vectors.div_ceil(width) }

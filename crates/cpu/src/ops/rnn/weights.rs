@@ -11,6 +11,7 @@ use crate::kernels::convert::Elements;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Part;
 use crate::kernels::tile::Product;
+use crate::kernels::tile::layout::panel_tag;
 use crate::kernels::tile::pack::{self, Form, Plain};
 use crate::ops::support;
 use oxidnn_runtime::{Buf, Ctx, Skip};
@@ -44,18 +45,10 @@ impl Roles {
     /// Weights of the projection in a backward pass.
     pub(super) const PROJECTION_BACK: Roles = Roles { arg: Arg::WEIGHTS_3, depth: &[3], gates: None, column: 2 };
 
-    /// The tag of panels.
-    fn tag(&self, width: usize, together: usize) -> String {
-        let letter = |d: &usize| char::from(b'a' + *d as u8);
-        let (slow, last) = self.depth.split_at(self.depth.len() - 1);
-        let mut tag = format!("ab{}", letter(&self.column).to_ascii_uppercase());
-        tag.extend(self.gates.iter().chain(slow).map(letter));
-        let (last, column) = (letter(&last[0]), letter(&self.column));
-        if together == 1 {
-            format!("{tag}{last}{width}{column}")
-        } else {
-            format!("{tag}{}{width}{column}{together}{last}", last.to_ascii_uppercase())
-        }
+    /// The tag of panels, in which gates come before K.
+    fn tag(&self, ndims: usize, width: usize, vnni: usize) -> String {
+        let rows: Vec<usize> = self.gates.iter().chain(self.depth).copied().collect();
+        panel_tag(ndims, &rows, self.column, width, vnni)
     }
 }
 
@@ -110,7 +103,7 @@ impl Weights {
     /// Tags that do not fit.
     pub(super) fn resolve(tensor: &mut Tensor, roles: Roles, panels: Panels, product: Product) -> Result<(), Skip> {
         if tensor.layout.is_any() {
-            support::resolve(tensor, &roles.tag(panels.width, product.together()))?;
+            support::resolve(tensor, &roles.tag(tensor.dims().len(), panels.width, product.together()))?;
             if product.is_whole() {
                 support::keep_sums(tensor, roles.depth);
             }
@@ -125,7 +118,7 @@ impl Weights {
     pub(super) fn new(tensor: &Tensor, roles: Roles, panels: Panels, product: Product) -> Result<Weights, Skip> {
         let layout = || Skip::Layout(format!("of {}: neither plain nor in panels", roles.arg));
         let dims = tensor.dims();
-        let (blocking, tag) = (tensor.blocking().ok_or_else(layout)?, roles.tag(panels.width, product.together()));
+        let (blocking, tag) = (tensor.blocking().ok_or_else(layout)?, roles.tag(dims.len(), panels.width, product.together()));
         let sums = support::kept_sums(tensor, roles.depth);
         let in_panels = Tensor::with_tag(*dims, tensor.dtype, &tag).is_ok_and(|mut t| {
             if sums.is_some() {

@@ -8,7 +8,7 @@
 //! The floor is five products, where forward has two, plus one exponential and half a dozen operations for each score.
 
 use super::cut::BackwardCut;
-use super::operands::{Block, Heads, Mask, Part, Roles, factor, head, row_at, splitter};
+use super::operands::{Block, Heads, Mask, Part, Roles, factor, head, row_at, split, total};
 use super::products::{Kind, Left, Products, Ready, Right, Sums};
 use super::softmax::{Weights, score_gradients};
 use crate::decision::How;
@@ -56,31 +56,55 @@ struct Space {
     /// The elements of a key and of a value, rounded up to whole panels.
     depth: usize,
     values: usize,
-    lens: Worker<usize>,
+    /// Elements of a worker's scratch: the fields of [`Worker`], in their order.
+    lens: [usize; 15],
 }
 
-/// Parts of a worker's scratch: elements, or lengths.
-#[derive(Clone, Copy, Debug)]
-struct Worker<T> {
-    queries: T,
+/// Parts of a worker's scratch.
+struct Worker<'s> {
+    queries: &'s mut [f32],
     /// Gradients of results, and the results.
-    changes: T,
-    results: T,
+    changes: &'s mut [f32],
+    results: &'s mut [f32],
     /// Panels: keys over key elements, key elements over keys, keys over value elements; of queries; of gradients of results.
-    keys: T,
-    keys_across: T,
-    values: T,
-    query_panels: T,
-    change_panels: T,
-    weights: T,
-    diff_scores: T,
+    keys: &'s mut [f32],
+    keys_across: &'s mut [f32],
+    values: &'s mut [f32],
+    query_panels: &'s mut [f32],
+    change_panels: &'s mut [f32],
+    weights: &'s mut [f32],
+    diff_scores: &'s mut [f32],
     /// Accumulators of the gradients of the block's keys and values, by key.
-    diff_keys: T,
-    diff_values: T,
+    diff_keys: &'s mut [f32],
+    diff_values: &'s mut [f32],
     /// For every row: what the forward pass kept, and the dot product of the result and its gradient.
-    kept: T,
-    own: T,
-    line: T,
+    kept: &'s mut [f32],
+    own: &'s mut [f32],
+    line: &'s mut [f32],
+}
+
+impl<'s> Worker<'s> {
+    /// From its fields in their order.
+    fn of([queries, changes, results, keys, keys_across, values, query_panels, change_panels, rest @ ..]: [&'s mut [f32]; 15]) -> Self {
+        let [weights, diff_scores, diff_keys, diff_values, kept, own, line] = rest;
+        Worker {
+            queries,
+            changes,
+            results,
+            keys,
+            keys_across,
+            values,
+            query_panels,
+            change_panels,
+            weights,
+            diff_scores,
+            diff_keys,
+            diff_values,
+            kept,
+            own,
+            line,
+        }
+    }
 }
 
 impl Space {
@@ -91,54 +115,25 @@ impl Space {
         let (block, depth, values) = (up(cut.block, widths[0])?, up(cut.depth, widths[1])?, up(cut.values, widths[2])?);
         let (query, result, score) = (up(cut.depth, 16)?.checked_add(SKEW)?, up(cut.values, 16)?.checked_add(SKEW)?, block + SKEW);
         let area = |rows: usize, columns: usize| up(rows.checked_mul(columns)?, 16);
-        let lens = Worker {
-            queries: area(cut.rows, query)?,
-            changes: area(cut.rows, result)?,
-            results: area(cut.rows, result)?,
-            keys: area(cut.depth, block)?,
-            keys_across: area(cut.block, depth)?,
-            values: area(cut.values, block)?,
-            query_panels: area(cut.rows, depth)?,
-            change_panels: area(cut.rows, values)?,
-            weights: area(cut.rows, score)?,
-            diff_scores: area(cut.rows, score)?,
-            diff_keys: area(cut.block, depth)?,
-            diff_values: area(cut.block, values)?,
-            kept: up(cut.all_rows, 16)?,
-            own: up(cut.all_rows, 16)?,
+        let lens = [
+            area(cut.rows, query)?,
+            area(cut.rows, result)?,
+            area(cut.rows, result)?,
+            area(cut.depth, block)?,
+            area(cut.block, depth)?,
+            area(cut.values, block)?,
+            area(cut.rows, depth)?,
+            area(cut.rows, values)?,
+            area(cut.rows, score)?,
+            area(cut.rows, score)?,
+            area(cut.block, depth)?,
+            area(cut.block, values)?,
+            up(cut.all_rows, 16)?,
+            up(cut.all_rows, 16)?,
             // Also one element for every key.
-            line: up(block, 16)?,
-        };
+            up(block, 16)?,
+        ];
         Some(Space { query, result, score, widths, depth, values, lens })
-    }
-
-    /// Elements of a worker's scratch.
-    fn total(&self) -> Option<usize> {
-        let mut all = Some(0usize);
-        self.lens.map(|len| all = all.and_then(|all| all.checked_add(len)));
-        all
-    }
-}
-
-impl<T> Worker<T> {
-    fn map<U>(self, mut to: impl FnMut(T) -> U) -> Worker<U> {
-        Worker {
-            queries: to(self.queries),
-            changes: to(self.changes),
-            results: to(self.results),
-            keys: to(self.keys),
-            keys_across: to(self.keys_across),
-            values: to(self.values),
-            query_panels: to(self.query_panels),
-            change_panels: to(self.change_panels),
-            weights: to(self.weights),
-            diff_scores: to(self.diff_scores),
-            diff_keys: to(self.diff_keys),
-            diff_values: to(self.diff_values),
-            kept: to(self.kept),
-            own: to(self.own),
-            line: to(self.line),
-        }
     }
 }
 
@@ -153,7 +148,7 @@ impl Backward {
         }
         let cut = BackwardCut::new(op, &products);
         let space = Space::new(&cut, &products).ok_or(TOO_LARGE)?;
-        let all = space.total().and_then(|each| for_workers(workers, each)).ok_or(TOO_LARGE)?;
+        let all = total(&space.lens).and_then(|each| for_workers(workers, each)).ok_or(TOO_LARGE)?;
         let pieces = Backward::piece(&cut, &space).and_then(|piece| piece.checked_mul(cut.tasks())).ok_or(TOO_LARGE)?;
         let scratch = Lens { shared: pieces, workers: all };
         let bytes = scratch.bytes().ok_or(TOO_LARGE)?;
@@ -220,7 +215,7 @@ impl Generated for Backward {
         let (mut space, pieces) = (scratch.take(self.scratch.workers)?, scratch.take(self.scratch.shared)?);
         let piece = Backward::piece(cut, &self.space).unwrap_or(0);
         let pieces = space.work_on(pieces, executor, self.workers, (cut.tasks(), piece), &|task, diff_queries, space| {
-            on.part(task / cut.parts, cut.part(task % cut.parts), diff_queries, self.space.lens.map(splitter(space)));
+            on.part(task / cut.parts, cut.part(task % cut.parts), diff_queries, Worker::of(split(space, self.space.lens)));
         });
         let pieces = &*pieces.into_slice();
         executor.run(self.workers.min(executor.threads()), cut.units() * cut.blocks, &|_, task| {
@@ -251,7 +246,7 @@ struct Gradients<'a> {
 
 impl Gradients<'_> {
     /// A part of the keys, with all rows of their unit.
-    fn part(&self, unit: usize, keys: Range<usize>, diff_queries: &mut [f32], mut on: Worker<&mut [f32]>) {
+    fn part(&self, unit: usize, keys: Range<usize>, diff_queries: &mut [f32], mut on: Worker<'_>) {
         let cut = &self.kernel.cut;
         diff_queries.fill(0.0);
         self.own(unit, &mut on);
@@ -262,7 +257,7 @@ impl Gradients<'_> {
     }
 
     /// Computes for every row what is needed: what the forward pass kept, and the dot product of the result and its gradient.
-    fn own(&self, unit: usize, on: &mut Worker<&mut [f32]>) {
+    fn own(&self, unit: usize, on: &mut Worker<'_>) {
         let Backward { cut, space, .. } = self.kernel;
         let (batch, first) = cut.first_row(unit);
         Axis::new(&[1, 2], self.kept.dims()).read(&self.kept, &head(batch, 0), first, &mut on.kept[..cut.all_rows]);
@@ -277,7 +272,7 @@ impl Gradients<'_> {
     }
 
     /// A block of keys, with all rows.
-    fn keys(&self, unit: usize, keys: &Range<usize>, diff_queries: &mut [f32], on: &mut Worker<&mut [f32]>) {
+    fn keys(&self, unit: usize, keys: &Range<usize>, diff_queries: &mut [f32], on: &mut Worker<'_>) {
         let Backward { cut, space, .. } = self.kernel;
         let pos = head(unit / cut.heads, unit % cut.heads);
         let part = |roles, depth, columns| Part { head: pos, roles, depth, columns };
@@ -316,7 +311,7 @@ impl Gradients<'_> {
     }
 
     /// A block of rows and a block of keys.
-    fn block(&self, unit: usize, (rows, keys): (Range<usize>, &Range<usize>), diff_queries: &mut [f32], on: &mut Worker<&mut [f32]>) {
+    fn block(&self, unit: usize, (rows, keys): (Range<usize>, &Range<usize>), diff_queries: &mut [f32], on: &mut Worker<'_>) {
         let (Backward { cut, space, .. }, products) = (self.kernel, self.products);
         let (batch, first) = cut.first_row(unit);
         let (of, count) = (first + rows.start..first + rows.end, rows.len());
@@ -349,7 +344,7 @@ impl Gradients<'_> {
     }
 
     /// Adds the products with weights and their gradients to the gradients of values, keys and queries.
-    fn add(&self, rows: usize, keys: usize, diff_queries: &mut [f32], on: &mut Worker<&mut [f32]>) {
+    fn add(&self, rows: usize, keys: usize, diff_queries: &mut [f32], on: &mut Worker<'_>) {
         let (Backward { cut, space, .. }, products) = (self.kernel, self.products);
         let [_, by_depth, by_value] = space.widths;
         let across = |numbers| Left { numbers, step: space.score, rows: keys, transposed: true };

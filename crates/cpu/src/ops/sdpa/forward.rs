@@ -12,7 +12,7 @@
 //! panels, and a vector of scores takes some twenty instructions for its exponentials.
 
 use super::cut::{Cut, Groups, Place};
-use super::operands::{Block, Heads, Mask, Part, Roles, add_scaled, factor, head, row_at, splitter};
+use super::operands::{Block, Heads, Mask, Part, Roles, add_scaled, factor, head, row_at, split, total};
 use super::products::{Kind, Left, Products, Ready, Right, Sums};
 use super::softmax::{Row, Step};
 use super::thin;
@@ -62,39 +62,25 @@ struct Space {
     widths: [usize; 2],
     /// Words of the panels of a block of keys, and of its values.
     blocks: [usize; 2],
-    /// Elements of a worker's scratch for a part of the keys.
-    lens: Worker<usize>,
-    /// Elements of the [`Row`]s that a part of the keys leaves with its results.
+    /// Elements of a worker's scratch for a part of the keys: the fields of [`Worker`] but results.
+    lens: [usize; 6],
+    /// Elements of the results that a part of the keys leaves, and of their [`Row`]s.
+    results: usize,
     rows: usize,
 }
 
-/// Parts of a worker's scratch: elements, or lengths.
-#[derive(Clone, Copy, Debug)]
-struct Worker<T> {
-    queries: T,
+/// Parts of a worker's scratch.
+struct Worker<'s> {
+    queries: &'s mut [f32],
     /// Panels of keys and of values, of a block or of all blocks of a part.
-    keys: T,
-    values: T,
+    keys: &'s mut [f32],
+    values: &'s mut [f32],
     /// For every block of values whether all are finite: 1 if so.
-    finite: T,
-    scores: T,
+    finite: &'s mut [f32],
+    scores: &'s mut [f32],
     /// A line of the mask.
-    line: T,
-    results: T,
-}
-
-impl<T> Worker<T> {
-    fn map<U>(self, mut to: impl FnMut(T) -> U) -> Worker<U> {
-        Worker {
-            queries: to(self.queries),
-            keys: to(self.keys),
-            values: to(self.values),
-            finite: to(self.finite),
-            scores: to(self.scores),
-            line: to(self.line),
-            results: to(self.results),
-        }
-    }
+    line: &'s mut [f32],
+    results: &'s mut [f32],
 }
 
 impl Space {
@@ -114,28 +100,20 @@ impl Space {
         let values = cut.values.checked_next_multiple_of(widths[1])?;
         let (query, score) = (products.words(cut.depth).checked_next_multiple_of(16)?.checked_add(SKEW)?, block + SKEW);
         let by_rows = |step: usize| cut.rows.checked_mul(step)?.checked_next_multiple_of(16);
-        let lens = Worker {
-            queries: by_rows(query)?,
-            keys: blocks[0].checked_mul(kept)?,
-            values: blocks[1].checked_mul(kept)?,
-            finite: kept.checked_next_multiple_of(16)?,
-            scores: by_rows(score)?,
-            line: block.checked_next_multiple_of(16)?,
-            results: by_rows(values)?,
-        };
-        Some(Space { query, score, result: values, widths, blocks, lens, rows: by_rows(2)? })
+        let [keys, panels] = [blocks[0].checked_mul(kept)?, blocks[1].checked_mul(kept)?];
+        let [finite, line] = [kept.checked_next_multiple_of(16)?, block.checked_next_multiple_of(16)?];
+        let lens = [by_rows(query)?, keys, panels, finite, by_rows(score)?, line];
+        Some(Space { query, score, result: values, widths, blocks, lens, results: by_rows(values)?, rows: by_rows(2)? })
     }
 
     /// Elements of a worker's scratch.
     fn total(&self) -> Option<usize> {
-        let mut all = Some(self.rows);
-        self.lens.map(|len| all = all.and_then(|all| all.checked_add(len)));
-        all
+        total(&self.lens)?.checked_add(self.results)?.checked_add(self.rows)
     }
 
     /// Elements that a part of the keys leaves: results and [`Row`]s.
     fn piece(&self) -> usize {
-        self.lens.results + self.rows
+        self.results + self.rows
     }
 }
 
@@ -279,7 +257,7 @@ impl Attention<'_> {
         let sizes = &self.kernel.space;
         let (space, own) = space.split_at_mut(space.len() - sizes.piece());
         self.part(at, packed, own, space);
-        let (results, rows) = own.split_at_mut(sizes.lens.results);
+        let (results, rows) = own.split_at_mut(sizes.results);
         let (step, Cut { values, queries, .. }) = (self.kernel.space.result, &self.kernel.cut);
         let rows = &rows_in(rows)[..at.rows.len()];
         for (i, state) in rows.iter().enumerate() {
@@ -314,9 +292,10 @@ impl Attention<'_> {
     /// A part of the keys: leaves results and [`Row`]s in `own`.
     fn part(&self, at: &Place, packed: &mut usize, own: &mut [f32], space: &mut [f32]) {
         let Forward { cut, space: sizes, .. } = self.kernel;
-        let (results, rows) = own.split_at_mut(sizes.lens.results);
+        let (results, rows) = own.split_at_mut(sizes.results);
         let rows = &mut rows_in(rows)[..at.rows.len()];
-        let mut worker = Worker { results, ..sizes.lens.map(splitter(space)) };
+        let [queries, keys, values, finite, scores, line] = split(space, sizes.lens);
+        let mut worker = Worker { queries, keys, values, finite, scores, line, results };
         rows.fill(Row::NONE);
         let end = at.keys.end.min(cut.reach(&at.rows));
         if end <= at.keys.start {
@@ -339,7 +318,7 @@ impl Attention<'_> {
     }
 
     /// Packs a block of keys with its values.
-    fn pack(&self, at: &Place, block: &KeyBlock, on: &mut Worker<&mut [f32]>) {
+    fn pack(&self, at: &Place, block: &KeyBlock, on: &mut Worker<'_>) {
         let Forward { cut, space: sizes, .. } = self.kernel;
         let (head, keys) = (head(at.batch, at.shared), &block.whole);
         let [form, form_of_values] = sizes.widths.map(|width| self.kernel.products.form(width));
@@ -353,7 +332,7 @@ impl Attention<'_> {
     }
 
     /// A block of keys.
-    fn block(&self, at: &Place, block: &KeyBlock, (on, rows): (&mut Worker<&mut [f32]>, &mut [Row])) {
+    fn block(&self, at: &Place, block: &KeyBlock, (on, rows): (&mut Worker<'_>, &mut [Row])) {
         let Forward { cut, space: sizes, .. } = self.kernel;
         let keys = block.whole.start..block.end;
         self.score(at, block, on);
@@ -382,7 +361,7 @@ impl Attention<'_> {
     }
 
     /// Computes the scores of a block of keys.
-    fn score(&self, at: &Place, block: &KeyBlock, on: &mut Worker<&mut [f32]>) {
+    fn score(&self, at: &Place, block: &KeyBlock, on: &mut Worker<'_>) {
         let Forward { cut, space: sizes, products, .. } = self.kernel;
         let columns = block.end - block.whole.start;
         let left = Left { numbers: on.queries, step: sizes.query, rows: at.rows.len(), transposed: false };
@@ -403,7 +382,7 @@ impl Attention<'_> {
     }
 
     /// Adds the weighted values of a block of keys to the results.
-    fn weigh(&self, at: &Place, block: &KeyBlock, on: &mut Worker<&mut [f32]>) {
+    fn weigh(&self, at: &Place, block: &KeyBlock, on: &mut Worker<'_>) {
         let Forward { cut, space: sizes, products, .. } = self.kernel;
         let keys = block.whole.start..block.end;
         let depth = keys.len();
@@ -429,7 +408,7 @@ impl Attention<'_> {
         let Forward { cut, space, groups, .. } = self.kernel;
         let piece = space.piece() * groups.each;
         for (i, row) in at.rows.clone().enumerate() {
-            let part = |p: usize| pieces[p * piece..].split_at(space.lens.results);
+            let part = |p: usize| pieces[p * piece..].split_at(space.results);
             let state = |p: usize| -> Row { bytemuck::cast_slice(part(p).1)[i] };
             let largest = (0..cut.parts).fold(f32::NEG_INFINITY, |m, p| if state(p).largest > m { state(p).largest } else { m });
             let reference = Row { largest, sum: 0.0 }.reference();

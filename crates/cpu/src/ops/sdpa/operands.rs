@@ -196,9 +196,14 @@ impl Part {
     }
 }
 
-/// Takes slices of a worker's scratch from its front, by length.
-pub(super) fn splitter<'s>(mut rest: &'s mut [f32]) -> impl FnMut(usize) -> &'s mut [f32] {
-    move |len| rest.split_off_mut(..len).unwrap_or_default()
+/// Slices of a worker's scratch from its front, by length.
+pub(super) fn split<const N: usize>(mut rest: &mut [f32], lens: [usize; N]) -> [&mut [f32]; N] {
+    lens.map(|len| rest.split_off_mut(..len).unwrap_or_default())
+}
+
+/// The sum of lengths; `None` on overflow.
+pub(super) fn total(lens: &[usize]) -> Option<usize> {
+    lens.iter().try_fold(0usize, |sum, len| sum.checked_add(*len))
 }
 
 /// The factor of scores.

@@ -22,6 +22,7 @@ fn compare(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usize) {
 fn compare_in_order(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usize) {
     let lanes = isa.width().lanes();
     let window = &kernel.window;
+    let used = window.channels(lanes);
     let (results, stride) = (usize::from(window.results), usize::from(window.stride));
     let padded = vectors * lanes;
     let (columns, strips) = (2 * results * stride + 64, if window.inside.1 > 500 { 2 } else { 1 });
@@ -34,7 +35,7 @@ fn compare_in_order(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usiz
     let [group, to] = kernel.group.map(usize::from);
     let from = channels / to * group;
     let source: Vec<f32> = (0..2 * columns * from).map(|i| word(number(i))).collect();
-    let line = taps * group * lanes;
+    let line = taps * group * used;
     let weights: Vec<f32> = (0..vectors * 2 * line).map(|i| word(number(i + 5))).collect();
     let shift: Vec<f32> = (0..padded).map(|c| (c % 3) as f32).collect();
     let lines = [(0, 0), (1, 1), (1, 0)].map(|(y, k)| Line { source: y * columns * from * 4, other: k * line * 4, value: 0.0 });
@@ -53,7 +54,7 @@ fn compare_in_order(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usiz
         channels,
         source_channels: from,
         source: operand(source[first..].as_ptr().cast_mut(), from * 4, results * stride * from * 4, lanes / to * group * 4),
-        result: operand(result.as_mut_ptr(), channels * 4, results * channels * 4, lanes * 4),
+        result: operand(result.as_mut_ptr(), channels * 4, results * channels * 4, used * 4),
         other: operand(weights.as_ptr().cast_mut(), 0, 0, 2 * line * 4),
         shift: shift.as_ptr(),
     };
@@ -75,7 +76,7 @@ fn compare_in_order(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usiz
                     let channel_at = c / to * group + channel;
                     let x =
                         value(source[at.source / 4 + column * from + channel_at]) - if kernel.shifted { shift[channel_at] } else { 0.0 };
-                    let w = at.other / 4 + c / lanes * 2 * line + (usize::from(tap.weights) * group + channel) * lanes + c % lanes;
+                    let w = at.other / 4 + c / used * 2 * line + (usize::from(tap.weights) * group + channel) * used + c % used;
                     want += x * value(weights[w]);
                 }
             }
@@ -113,6 +114,12 @@ fn strips_hold_the_sums() {
                 }
             }
         }
+        for group in [[3, 3], [2, 3], [4, 3], [6, 3], [1, 5], [8, 6]].into_iter().filter(|group| 2 * usize::from(group[1]) <= lanes) {
+            let idle = lanes % usize::from(group[1]);
+            let kernel = over(&Depthwise { group, ..three(5, 1) }, |w| (w.masked, w.idle) = (true, idle as u8));
+            compare(&kernel, isa, 3, 3 * (lanes - idle));
+            compare(&over(&kernel, strided), isa, 3, 3 * (lanes - idle) - usize::from(group[1]));
+        }
         for group in [[1, 1], [4, 4], [4, 8], [4, 2]].into_iter().filter(|_| isa.bf16) {
             compare(&Depthwise { dots: Some(Accumulate::DotBf16), group, ..three(5, 2) }, isa, 3, 3 * lanes);
         }
@@ -146,10 +153,20 @@ fn strips_hold_the_sums() {
 fn nothing_spills() {
     for isa in ISAS {
         for taps in [1, 3, 5, 7, 9] {
-            for (masked, group) in [(false, [1, 1]), (true, [1, 1]), (false, [4, 4]), (true, [4, 4]), (true, [3, 8]), (false, [8, 2])] {
+            for (masked, group) in [
+                (false, [1, 1]),
+                (true, [1, 1]),
+                (false, [4, 4]),
+                (true, [4, 4]),
+                (true, [3, 8]),
+                (false, [8, 2]),
+                (true, [3, 3]),
+                (true, [4, 3]),
+            ] {
                 let results = Depthwise::most_results(isa, taps, group.map(usize::from), [masked, false]) as u8;
                 let list = (0..taps as i16).map(|i| Tap { column: i, weights: i as u16 }).collect();
-                let kernel = over(&three(results, 1), |w| (w.taps, w.masked) = (list, masked));
+                let idle = (isa.width().lanes() % usize::from(group[1])) as u8;
+                let kernel = over(&three(results, 1), |w| (w.taps, w.masked, w.idle) = (list, masked, idle));
                 let compiled = Depthwise { group, ..kernel }.compile(isa).unwrap();
                 assert_eq!(compiled.inner_spills, 0, "{taps} taps, groups of {group:?}, {results} results, {}", isa.name());
             }

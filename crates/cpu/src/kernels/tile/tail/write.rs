@@ -27,12 +27,46 @@ struct Place {
     mask: Option<Pred>,
 }
 
-/// The pointers that a tail reads.
-struct Pointers {
+/// The pointers that a tail reads, for a tile's columns.
+#[derive(Clone, Copy)]
+pub(in crate::kernels) struct Pointers {
     /// Bytes from the addresses of the destination's rows to the tile's first column.
     c_offset: Int,
-    lines: Int,
+    /// The lines of operands, if there are any.
+    lines: Option<Lines>,
+}
+
+/// Operands by column: the next line, and bytes from a line to the one after it.
+#[derive(Clone, Copy)]
+struct Lines {
+    next: Int,
     pitch: Int,
+}
+
+impl Lines {
+    /// The lines at the columns from the `bytes`-th byte on.
+    fn from(self, f: &mut Function, bytes: usize) -> Lines {
+        Lines { next: f.address(self.next.at(bytes as i32)), ..self }
+    }
+
+    /// Loads the vector of the next line, and moves on.
+    fn load(self, f: &mut Function) -> Val {
+        let width = f.isa().width();
+        let operand = f.load(width, self.next.at(0));
+        f.add(self.next, self.pitch);
+        operand
+    }
+}
+
+impl Pointers {
+    /// Computes them.
+    pub(in crate::kernels::tile) fn of(tail: &Tail, f: &mut Function, at: TileAt) -> Pointers {
+        let lines = (tail.lines() > 0).then(|| {
+            let lines = argument(f, at.args, offset_of!(Block, lines));
+            Lines { next: f.address(lines.indexed(at.column, 4, 0)), pitch: argument(f, at.args, offset_of!(Block, pitch)) }
+        });
+        Pointers { c_offset: c_offset(tail, f, at), lines }
+    }
 }
 
 /// A tail in two parts: steps that are written out for every sum, and steps in a loop.
@@ -56,20 +90,11 @@ pub(in crate::kernels::tile) fn ask(tail: &Tail, f: &mut Function, at: TileAt, (
 }
 
 /// Writes the steps and the stores.
-pub(in crate::kernels::tile) fn write(tail: &Tail, f: &mut Function, sums: &Sums<'_>, kind: Kind) {
-    let args = sums.at.args;
-    let lines = argument(f, args, offset_of!(Block, lines));
-    let at = Pointers {
-        c_offset: c_offset(tail, f, sums.at),
-        lines: f.address(lines.indexed(sums.at.column, 4, 0)),
-        pitch: argument(f, args, offset_of!(Block, pitch)),
-    };
+pub(in crate::kernels::tile) fn write(tail: &Tail, f: &mut Function, sums: &Sums<'_>, kind: Kind, at: Pointers) {
     let mut part = Part { tail, head: head(tail), at, kind };
     let local = (part.head < tail.steps.len()).then(|| f.local(sums.values.len() * f.isa().width().bytes()));
     part.kind = in_registers(&part, f, sums, local);
     if let Some(local) = local {
-        let lines = tail.steps[..part.head].iter().filter(|step| step.has_line()).count() + usize::from(tail.compensated);
-        (0..lines).for_each(|_| f.add(part.at.lines, part.at.pitch));
         in_a_loop(&part, f, sums, local);
     }
 }
@@ -109,7 +134,7 @@ fn tensors(steps: &[Step]) -> usize {
 
 /// The short steps, and the stores if there are no other steps; else sums go to `local`, row by row. Returns the kind of the sums.
 fn in_registers(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Option<Int>) -> Kind {
-    let Part { tail, head, ref at, kind: first } = *part;
+    let Part { tail, head, at, kind: first } = *part;
     let width = f.isa().width();
     let rows: Vec<Int> = (0..sums.values.len() / sums.vectors).map(|i| f.load_int(sums.at.row(i))).collect();
     let tensors: Vec<Int> = (0..tensors(&tail.steps[..head])).map(|i| distance(f, sums.at.args, i, at.c_offset)).collect();
@@ -119,16 +144,16 @@ fn in_registers(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Optio
         let at_row = |i: usize, offset: Int| rows[i].indexed(offset, 1, (v * width.lanes() * tail.dst.bytes()) as i32);
         let place = |i: usize| Place { c: at_row(i, at.c_offset), mask: sums.mask(v) };
         let mut tensors = tensors.iter();
-        let line = f.address(at.lines.at((v * width.bytes()) as i32));
-        compensate(tail, f, &mut column, (line, at.pitch));
+        let lines = at.lines.map(|lines| lines.from(f, v * width.bytes()));
+        compensate(tail, f, &mut column, lines);
         let (mut kind, mut steps) = (first, tail.steps[..head].iter().peekable());
         while let Some(step) = steps.next() {
             kind = before(f, &mut column, kind, step);
-            let operand = operand(f, step, (line, at.pitch));
+            let operand = operand(f, step, lines);
             // A factor and a summand by column are one instruction (FMA).
             let summand = if step.is_line(BinaryAlg::Mul) { steps.next_if(|next| next.is_line(BinaryAlg::Add)) } else { None };
-            if let (Some(factor), Some(_)) = (operand, summand) {
-                let summand = next_line(f, line, at.pitch);
+            if let (Some(factor), Some(_), Some(lines)) = (operand, summand, lines) {
+                let summand = lines.load(f);
                 column.iter().for_each(|x| f.accumulate(Accumulate::ScaleAddF32, *x, factor, summand));
                 continue;
             }
@@ -174,8 +199,14 @@ fn store_both(f: &mut Function, (dst, kind): (Elem, Kind), [even, odd]: [&[Val];
 
 /// The remaining steps on the sums in `local`, and the stores.
 fn in_a_loop(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Int) {
-    let Part { tail, head, ref at, kind } = *part;
+    let Part { tail, head, at, kind } = *part;
     let width = f.isa().width();
+    let c_offset = f.copy(at.c_offset);
+    let lines = at.lines.map(|lines| lines.from(f, 0));
+    if let Some(lines) = lines {
+        let done = tail.steps[..head].iter().filter(|step| step.has_line()).count() + usize::from(tail.compensated);
+        (0..done).for_each(|_| f.add(lines.next, lines.pitch));
+    }
     let (rows, vectors) = (sums.values.len() / sums.vectors, sums.vectors);
     // Columns from here to the tile's last one; with whole vectors all lanes.
     let wanted = sums.last.map(|_| {
@@ -192,15 +223,15 @@ fn in_a_loop(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Int) {
         let row_count = f.int(rows as i64);
         f.repeat_some(row_count, |f| {
             let c = f.load_int(list.at(0));
-            f.add(c, at.c_offset);
+            f.add(c, c_offset);
             let place = Place { c: c.at(0), mask };
             let mut under = Under { element: element(f, c, base, tail.dst), tensor: tensors(&tail.steps[..head]), mask };
             let (mut column, mut kind) = ([f.load(width, sum.at(0))], kind);
-            let line = f.copy(at.lines);
+            let lines = lines.map(|lines| lines.from(f, 0));
             for step in &tail.steps[head..] {
                 kind = before(f, &mut column, kind, step);
                 let y = under.next(f, step, &tensor);
-                let y = y.or_else(|| operand(f, step, (line, at.pitch)));
+                let y = y.or_else(|| operand(f, step, lines));
                 column[0] = apply(f, step, column[0], y, &place);
             }
             store(f, tail.dst, column[0], kind, &place);
@@ -208,8 +239,10 @@ fn in_a_loop(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Int) {
             f.add(sum, (vectors * width.bytes()) as i32);
         });
         f.add(local, width.bytes() as i32);
-        f.add(at.lines, width.bytes() as i32);
-        f.add(at.c_offset, (width.lanes() * tail.dst.bytes()) as i32);
+        if let Some(lines) = lines {
+            f.add(lines.next, width.bytes() as i32);
+        }
+        f.add(c_offset, (width.lanes() * tail.dst.bytes()) as i32);
         if let Some(wanted) = wanted {
             f.sub(wanted, width.lanes() as i32);
         }
@@ -230,14 +263,14 @@ pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Str
     let [lines, pitch] = [offset_of!(StripBlock, lines), offset_of!(StripBlock, pitch)].map(|at| field(f, at));
     let base = tail.tensors().next().map(|_| field(f, offset_of!(StripBlock, c)));
     let tensor = |f: &mut Function, i: usize| field(f, offset_of!(StripBlock, tensors) + i * size_of::<usize>());
-    let line = f.address(lines.indexed(strip.channel, 4, 0));
+    let lines = Lines { next: f.address(lines.indexed(strip.channel, 4, 0)), pitch };
     let result = f.copy(strip.result);
     let put = |f: &mut Function, x: Val, kind: Kind, place: &Place| match strip.streaming {
         true => f.store_streaming(place.c, x),
         false => store(f, tail.dst, x, kind, place),
     };
     let (head, rest) = tail.steps.split_at(head(tail));
-    let operands: Vec<Option<Val>> = head.iter().map(|step| operand(f, step, (line, pitch))).collect();
+    let operands: Vec<Option<Val>> = head.iter().map(|step| operand(f, step, Some(lines))).collect();
     let (mut values, mut left) = (strip.values.to_vec(), kind);
     for (i, value) in values.iter_mut().enumerate() {
         let mut under = Under { element: element(f, result, base, tail.dst), tensor: 0, mask: strip.mask };
@@ -267,13 +300,13 @@ pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Str
     }
     let count = f.int(values.len() as i64);
     f.repeat_some(count, |f| {
-        let line = f.copy(line);
+        let lines = lines.from(f, 0);
         let mut under = Under { element: element(f, result, base, tail.dst), tensor: tensors(head), mask: strip.mask };
         let (mut x, mut kind) = ([f.load(width, local.at(0))], kind);
         for step in rest {
             kind = before(f, &mut x, kind, step);
             let y = under.next(f, step, &tensor);
-            let y = y.or_else(|| operand(f, step, (line, pitch)));
+            let y = y.or_else(|| operand(f, step, Some(lines)));
             x[0] = apply(f, step, x[0], y, &place);
         }
         put(f, x[0], kind, &place);
@@ -310,9 +343,9 @@ impl Under {
 }
 
 /// Subtracts the first line from integer sums, if the tail begins with one.
-fn compensate(tail: &Tail, f: &mut Function, column: &mut [Val], (line, pitch): (Int, Int)) {
-    if tail.compensated {
-        let by = next_line(f, line, pitch);
+fn compensate(tail: &Tail, f: &mut Function, column: &mut [Val], lines: Option<Lines>) {
+    if let Some(lines) = lines.filter(|_| tail.compensated) {
+        let by = lines.load(f);
         column.iter_mut().for_each(|x| *x = f.binary(Binary::SubI32, *x, by));
     }
 }
@@ -328,16 +361,8 @@ fn before(f: &mut Function, column: &mut [Val], kind: Kind, step: &Step) -> Kind
 }
 
 /// The operand of a step in a register for all rows: its vector of the line, or zeros.
-fn operand(f: &mut Function, step: &Step, (line, pitch): (Int, Int)) -> Option<Val> {
-    if jit::is_relu(step.formula) { Some(f.zero(f.isa().width())) } else { step.has_line().then(|| next_line(f, line, pitch)) }
-}
-
-/// Loads the vector of a line of operands, and moves the pointer to the next line.
-fn next_line(f: &mut Function, line: Int, pitch: Int) -> Val {
-    let width = f.isa().width();
-    let operand = f.load(width, line.at(0));
-    f.add(line, pitch);
-    operand
+fn operand(f: &mut Function, step: &Step, lines: Option<Lines>) -> Option<Val> {
+    if jit::is_relu(step.formula) { Some(f.zero(f.isa().width())) } else { lines.filter(|_| step.has_line()).map(|lines| lines.load(f)) }
 }
 
 /// Applies a step to a vector; `operand` is its line, its tensor's elements, or the zeros that it needs.

@@ -73,6 +73,7 @@ pub(crate) struct Depthwise {
     pub(super) images: usize,
     pub(super) result_sizes: [i64; 3],
     pub(super) workers: usize,
+    /// Channels of a vector of results: whole groups.
     pub(super) lanes: usize,
     /// Channels of a task, and number of such chunks.
     pub(super) chunk: usize,
@@ -107,7 +108,7 @@ impl ScratchLens {
     }
 }
 
-/// Whether weights lie as kernels read them.
+/// Whether weights lie as kernels read them, in lines of `lanes` results.
 fn is_placed(weights: &Tensor, lanes: usize, [from, to]: [usize; 2], (result_channel, together): (usize, usize)) -> bool {
     weights.blocking().is_some_and(|b| {
         let (last, line, pair) = (weights.dims().len() - 1, lanes as i64, together as i64);
@@ -169,7 +170,8 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let lanes = jit.width().lanes();
     let group = few(&s, lanes)?;
     let words = dots(&s, &problem.attr, group, jit);
-    if is_product(&s, group, (jit, words.is_some())) {
+    let read = words.unwrap_or(group);
+    if read[0] > read[1] && met(lanes, read) > MET || is_product(&s, group, (jit, words.is_some())) {
         return Err(Skip::Shape("groups whose channels fill steps of products"));
     }
     let [kd, kh, kw] = s.sizes.k;
@@ -193,7 +195,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     RowPlan::of(problem, target, kernel.scratch().and_then(ScratchLens::bytes), kernel)
 }
 
-/// Most vectors of source channels that a vector of results reads.
+/// Most vectors of source channels, or of words of them, that a vector of results reads.
 const MET: usize = 4;
 
 /// Source and result channels of a group, if they are few: a vector has the results of several groups, or of one with fewer source
@@ -210,9 +212,13 @@ fn few(s: &Setup<'_>, lanes: usize) -> Result<[usize; 2], Skip> {
     if from == 0 || to == 0 {
         return Err(Skip::Shape("groups without channels"));
     }
-    let together = lanes.is_multiple_of(to) && from <= lanes;
-    let suits = from < to || to < lanes && from.is_multiple_of(to) && from / to <= MET;
-    if together && suits { Ok([from, to]) } else { Err(Skip::Shape("groups of other than few channels")) }
+    let together = from <= lanes && (lanes.is_multiple_of(to) || 2 * to <= lanes);
+    if together && (from < to || to < lanes) { Ok([from, to]) } else { Err(Skip::Shape("groups of other than few channels")) }
+}
+
+/// Vectors of source channels of the groups of a vector of results.
+fn met(lanes: usize, [from, to]: [usize; 2]) -> usize {
+    (lanes / to * from).div_ceil(lanes)
 }
 
 /// The instruction set of 8-lane vectors for 8 channels of f32, of which wider vectors would waste half.
@@ -229,17 +235,15 @@ fn narrowest(s: &Setup<'_>, isa: Isa) -> Isa {
 /// faster though few of their columns are results: measured on Zen 3, Zen 4 and Sapphire Rapids. They need channels last.
 fn is_product(s: &Setup<'_>, [from, to]: [usize; 2], (jit, words): (Isa, bool)) -> bool {
     let last = |t: &Tensor| t.layout.is_any() || t.blocking().is_some_and(|b| b.inner.iter().next().is_none());
-    let whole = s.result.1.dims()[1] % jit.width().lanes() as i64 == 0;
+    let lanes = jit.width().lanes();
+    let whole = lanes % to == 0 && s.result.1.dims()[1] % lanes as i64 == 0;
     let [taps, lines] = [&s.sizes.k[..], &s.sizes.k[..2]].map(|k| k.iter().product::<i64>());
     let fills = match s.source.1.dtype {
-        DataType::S8 | DataType::U8 => from >= 8 && !(words && taps > 1) || from >= 4 && taps == 1 || from > to && !whole,
+        DataType::S8 | DataType::U8 => from >= 8 && !(words && taps > 1) || from >= 4 && taps == 1 || from > to && !whole && !words,
         // A tile has an address for every row and line of the window; one of AMX only its first.
         DataType::Bf16 => {
             jit.bf16
-                && (from >= 16
-                    || jit.amx && taps > 1 && from.min(to) >= 8
-                    || from * to >= 32 && lines == 1
-                    || from >= 4 && to >= jit.width().lanes())
+                && (from >= 16 || jit.amx && taps > 1 && from.min(to) >= 8 || from * to >= 32 && lines == 1 || from >= 4 && to >= lanes)
         }
         _ => false,
     };
@@ -299,14 +303,16 @@ impl Depthwise {
         let ([from_group, to_group], together) = (words, group[0] / words[0]);
         let channels = s.sizes.g as usize * to_group;
         check_reach(&lines[2])?;
-        let (masked, word) = (!channels.is_multiple_of(lanes), if together > 1 { Elem::F32 } else { Elem::Low16 });
+        let idle = lanes % to_group;
+        let used = lanes - idle;
+        let (masked, word) = (idle > 0 || !channels.is_multiple_of(lanes), if together > 1 { Elem::F32 } else { Elem::Low16 });
         let single = masked && channels / to_group * from_group <= lanes;
         let from_place = Place::of(s.source.0, source, lanes)?;
-        if from_group != to_group && from_place.blocks > 0 {
-            return Err(Skip::Layout("of the source: blocks of channels".into()));
+        let to_place = Place::of(s.result.0, result, lanes)?;
+        if from_group != to_group && from_place.blocks > 0 || idle > 0 && from_place.blocks.max(to_place.blocks) > 0 {
+            return Err(Skip::Layout("blocks of channels, in which groups do not fill vectors alike".into()));
         }
         check_groups(words, source_elem, jit, [masked && !single, attr.zero_points.contains_key(&s.source.0)])?;
-        let to_place = Place::of(s.result.0, result, lanes)?;
         let tail = tail(s, attr)?;
         let pixels = to.iter().fold(s.sizes.mb.max(0) as usize, |all, n| all.saturating_mul((*n).max(0) as usize));
         passes::fills(attr, [pixels, channels], (jit, target))?;
@@ -318,11 +324,11 @@ impl Depthwise {
         let fills_lines = result.dtype == DataType::F32 && jit.avx512 && tail.is_repeatable();
         let most = common([from_place.even(lanes), to_place.even(lanes)], lanes);
         let order = (s.result_channel, together);
-        if !is_placed(weights, lanes, group, order) {
+        if !is_placed(weights, used, group, order) {
             return Err(Skip::Layout(format!("of the weights: not {}", weights_tag(weights.dims().len(), lanes, group, order))));
         }
         let shifted = attr.zero_points.get(&Arg::WEIGHTS);
-        if shifted.is_some_and(|q| q.mask != 0 || !are_runs(weights, lanes * group[0])) {
+        if shifted.is_some_and(|q| q.mask != 0 || !are_runs(weights, used * group[0])) {
             return Err(Skip::Attr("zero points of the weights that differ by channel, or gaps between their taps".into()));
         }
         let shifted = shifted.is_some();
@@ -333,7 +339,7 @@ impl Depthwise {
             Some(_) => [word; 2],
             None => [source_elem, weights_elem],
         };
-        let window = Window { source: elems[0], masked, streaming, across, ..Window::of_vectors(1) };
+        let window = Window { source: elems[0], idle: idle as u8, masked, streaming, across, ..Window::of_vectors(1) };
         let kernel = generated::Depthwise {
             window,
             weights: elems[1],
@@ -347,17 +353,17 @@ impl Depthwise {
         let rows = cut((to[0] * to[1]).max(1) as usize, ROWS, 1).0;
         let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw * from_group;
         let chunk = match most {
-            usize::MAX if across => cut(channels, (target.caches.l2 / 4 * 3 / window_bytes(met, row)).max(1) * lanes, lanes).0,
+            usize::MAX if across => cut(channels, (target.caches.l2 / 4 * 3 / window_bytes(met, row)).max(1) * used, used).0,
             usize::MAX => {
-                let (vectors, blocks) = (channels.div_ceil(lanes), ((to[0] * to[1]).max(1) as usize).div_ceil(rows));
-                Tasks { vectors, blocks, images: s.sizes.mb as usize, work, workers: target.threads }.vectors_each() * lanes
+                let (vectors, blocks) = (channels.div_ceil(used), ((to[0] * to[1]).max(1) as usize).div_ceil(rows));
+                Tasks { vectors, blocks, images: s.sizes.mb as usize, work, workers: target.threads }.vectors_each() * used
             }
             block => block,
         };
         let kept = target.caches.l2 / if far { 8 } else { 2 };
         let together = (kept / row_bytes(s, [&from_place, &to_place], chunk).max(1)).clamp(1, rows);
         let segments = segments(&width, &kernel, (jit, &tail));
-        let taps = if shifted { [kh * kw, kw, 1].map(|n| n * group[0] * lanes * 4) } else { weights_bytes(weights) };
+        let taps = if shifted { [kh * kw, kw, 1].map(|n| n * group[0] * used * 4) } else { weights_bytes(weights) };
         let strides = [from_place.spatial, taps, to_place.spatial];
         let tables = width.line.phases.iter().map(|phase| of_rows([&depth, &height], [to[0], to[1], phase.first], &strides));
         Ok(Depthwise {
@@ -376,7 +382,7 @@ impl Depthwise {
             images: s.sizes.mb as usize,
             result_sizes: to,
             workers: target.threads,
-            lanes,
+            lanes: used,
             chunk,
             chunks: channels.div_ceil(chunk),
             rows,
@@ -391,7 +397,8 @@ impl Depthwise {
     pub(super) fn scratch(&self) -> Option<ScratchLens> {
         let channels = self.channels.checked_next_multiple_of(self.lanes)?;
         let weights = if self.shifted { (self.kernel.iter().product::<usize>() * self.group[0]).checked_mul(channels)? } else { 0 };
-        let shifts = if self.attr.zero_points.contains_key(&self.source.arg) { channels } else { 0 };
+        // The last vector is read whole.
+        let shifts = if self.attr.zero_points.contains_key(&self.source.arg) { channels + self.jit.width().lanes() } else { 0 };
         Some(ScratchLens { weights, shifts, tail: self.tail.scratch(self.channels)? })
     }
 }
@@ -483,9 +490,11 @@ impl Tasks {
 }
 
 /// Groups with unequal channels are read by permutations of vectors of words, without zero points; if groups end within vectors, of one or
-/// two vectors.
+/// two vectors. Narrow weights of vectors with idle lanes are read by masks.
 fn check_groups([from, to]: [usize; 2], source: Elem, jit: Isa, [several, shifted]: [bool; 2]) -> Result<(), Skip> {
-    if from < to && !jit.avx512 && source.bytes() < 4 || from > 2 * to && several {
+    let lanes = jit.width().lanes();
+    let narrow = !jit.avx512 && source.bytes() < 4;
+    if narrow && (from < to || lanes % to > 0) || from > to && several && met(lanes, [from, to]) > 2 {
         return Err(Skip::Shape("groups of unequal channels, of narrow elements or that end within vectors"));
     }
     if from != to && shifted {
