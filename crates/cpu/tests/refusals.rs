@@ -100,7 +100,7 @@ fn call<'a>(table: &'a Table, [source, result]: [Operand<'a>; 2], other: Option<
 fn strips(isa: Isa) -> Vec<Entry> {
     let lanes = isa.width().lanes();
     let channels = 2 * lanes;
-    let sums = Depthwise { window: window(), weights: Elem::F32, dots: None, group: [1, 1], shifted: true, single: false };
+    let sums = Depthwise { window: window(), weights: Elem::F32, dots: None, signed: false, group: [1, 1], shifted: true, single: false };
     let kernel = Strip::get(isa, &Tailed { sums, tail: Tail::raw() }, Channels::once(channels)).unwrap();
     let table = table(channels, 0, 0.0);
     let lens = [ROWS * COLUMNS * channels, 2 * channels, ROWS * LEN * channels, channels];

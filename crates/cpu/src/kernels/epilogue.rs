@@ -88,7 +88,9 @@ impl<'a> Epilogue<'a> {
     /// # Errors
     /// [`Error::InvalidArguments`] when an argument is missing.
     pub fn new(chain: Chain<'a>) -> Result<Epilogue<'a>, Error> {
+        let mut plain = true;
         for step in chain.steps() {
+            plain = false;
             let step = step.map_err(|declined| Error::Runtime(declined.to_string()))?;
             for operand in step.operands.into_iter().flatten() {
                 if let Operand::PostOp(i, of) = operand {
@@ -96,7 +98,7 @@ impl<'a> Epilogue<'a> {
                 }
             }
         }
-        Ok(Epilogue { chain, plain: chain.steps().next().is_none() })
+        Ok(Epilogue { chain, plain })
     }
 
     /// The operands.

@@ -1,11 +1,11 @@
-//! Products of a vector of bytes with a matrix whose lines are read once, in place: a dot product for each line, bound by memory.
+//! Products of few vectors of bytes with a matrix whose lines are read once, in place: a dot product for each vector and line, bound by memory.
 //!
-//! VNNI multiplies unsigned bytes by signed ones. The vector is the operand that it is by its own type, and lines become the other: where they are
-//! not, they are flipped (their top bits inverted), which adds or subtracts 128 times the sum of the vector, known to the caller. Without VNNI even and
-//! odd bytes are widened to 16 bits.
+//! VNNI multiplies unsigned bytes by signed ones. Vectors are the operand that they are by their own type, and lines become the other: where they are
+//! not, they are flipped (their top bits inverted), which adds or subtracts 128 times the sum of a vector, known to the caller. Without VNNI even and
+//! odd bytes are widened to 16 bits. Several vectors are arranged register by register, so that one address reaches all of them.
 
 use super::gemv::Streams;
-use crate::ir::{Accumulate, Addr, Binary, Elem, Function, Int, Pred, Src, Unary, Val};
+use crate::ir::{Accumulate, Addr, Binary, Elem, Function, Int, Pred, Prefetch, Src, Unary, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -13,14 +13,19 @@ use std::mem::offset_of;
 #[cfg(test)]
 mod tests;
 
+/// Lines at a time up to which those of the next group are prefetched.
+const MAX_PREFETCHED_LINES: usize = 4;
+
 /// The key of a kernel: everything that its code depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ByteDots {
-    /// Whether the elements of the vector and of lines are signed.
+    /// Whether the elements of the vectors and of lines are signed.
     pub signed: [bool; 2],
+    /// Vectors, up to [`ByteDots::MOST`]; without any there are sums of lines only.
+    pub vectors: u8,
     /// Lines that are taken at a time.
     pub lines: u8,
-    /// Whether lines are summed too, which zero points of the vector are multiplied by.
+    /// Whether lines are summed too, which zero points of the vectors are multiplied by.
     pub summed: bool,
 }
 
@@ -28,7 +33,7 @@ pub struct ByteDots {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Args {
-    /// The vector: unchanged where there is VNNI, else as [`ByteDots::arrange`] makes it.
+    /// The vectors as [`ByteDots::arrange`] makes them; a single one unchanged where there is VNNI.
     pub x: *const u8,
     /// The first line, and the distance to the next in bytes.
     pub lines: *const u8,
@@ -38,9 +43,11 @@ pub struct Args {
     pub groups: usize,
     /// Whole vectors of a line, and 32-bit words after them.
     pub vectors: usize,
-    /// As said, fewer than there are in a vector.
+    /// As said, fewer than there are in a vector, and 1 if there are any, else 0.
     pub words: usize,
-    /// Where sums of products go, one for each line.
+    /// As said.
+    pub last: usize,
+    /// Where sums of products go, one for each line; those of the next vector are [`ByteDots::PITCH`] numbers behind.
     pub dots: *mut i32,
     /// Where sums of lines go, where there are any.
     pub sums: *mut i32,
@@ -54,7 +61,7 @@ struct Constants {
     ones: Option<Val>,
 }
 
-/// The accumulators of a group of lines: sums of products, and sums.
+/// The accumulators of a group of lines: sums of products, for all lines of a vector after the other, and sums.
 struct Accumulators {
     dots: Vec<Val>,
     sums: Vec<Val>,
@@ -62,7 +69,7 @@ struct Accumulators {
 
 /// The addresses of a vector of each line.
 struct Operands<'a> {
-    /// The part of the vector that they are multiplied by.
+    /// The part of the vectors that they are multiplied by.
     x: Int,
     lines: &'a Streams,
     /// The existing lanes; `None` for all.
@@ -70,8 +77,19 @@ struct Operands<'a> {
 }
 
 impl ByteDots {
-    /// Lines that a kernel takes at a time where there are as many: each has a chain of its own, and the vector is loaded once for all of them.
-    pub const LINES: u8 = 8;
+    /// Most vectors.
+    pub const MOST: usize = 8;
+    /// Numbers from a vector's sums of products to the next one's: no more lines in a call.
+    pub const PITCH: usize = 128;
+
+    /// Lines that a kernel takes at a time where there are as many: each has a chain of its own, and a vector is loaded once for all of them.
+    pub const fn lines(isa: Isa, vectors: usize, summed: bool) -> u8 {
+        let (registers, each) = (if isa.avx512 { 28 } else { 11 }, vectors + summed as usize + 1);
+        match registers / each {
+            lines @ 1..8 if vectors > 1 => lines as u8,
+            _ => 8,
+        }
+    }
 
     /// Whether the top bits of lines are inverted: sums of products are then too large by 128 sums of the vector where lines are signed, or as much too
     /// small.
@@ -79,24 +97,33 @@ impl ByteDots {
         isa.vnni && self.signed[0] == self.signed[1]
     }
 
-    /// Bytes of an arranged vector of so many elements, one register more than whole ones; 0 if it is read in place.
-    pub fn arranged(isa: Isa, bytes: usize) -> usize {
-        if isa.vnni { 0 } else { (bytes / isa.width().bytes() + 1) * ByteDots::register(isa) }
+    /// Bytes of arranged vectors of so many elements, one register more than whole ones; 0 if they are read in place.
+    pub fn arranged(isa: Isa, vectors: usize, bytes: usize) -> usize {
+        if isa.vnni && vectors == 1 { 0 } else { (bytes / isa.width().bytes() + 1) * ByteDots::register(isa) * vectors }
     }
 
-    /// Bytes of the arranged vector for one register of a line.
+    /// Bytes of an arranged vector for one register of a line.
     fn register(isa: Isa) -> usize {
         isa.width().bytes() * if isa.vnni { 1 } else { 2 }
     }
 
-    /// Arranges the vector, unless it is read in place: even and odd bytes of each register as 16-bit elements, zeros after them.
-    pub fn arrange(&self, isa: Isa, x: &[u8], to: &mut [u8]) {
-        let width = isa.width().bytes();
-        to.fill(0);
-        for (x, to) in x.chunks(width).zip(to.chunks_exact_mut(2 * width)) {
-            for (i, x) in x.iter().enumerate() {
-                let number = if self.signed[0] { i16::from(x.cast_signed()) } else { i16::from(*x) };
-                to[i % 2 * width + i / 2 * 2..][..2].copy_from_slice(&number.to_le_bytes());
+    /// Arranges a vector of an even number of elements, unless it is read in place: each register, or the even and odd bytes of it as 16-bit elements, behind that of the vector
+    /// before; zeros after the last.
+    pub fn arrange(&self, isa: Isa, vector: usize, x: &[u8], to: &mut [u8]) {
+        let (width, register) = (isa.width().bytes(), ByteDots::register(isa));
+        let mut parts = x.chunks(width);
+        for to in to.chunks_exact_mut(register).skip(vector).step_by(usize::from(self.vectors)) {
+            let x = parts.next().unwrap_or_default();
+            if isa.vnni {
+                to[..x.len()].copy_from_slice(x);
+                to[x.len()..].fill(0);
+                continue;
+            }
+            to.fill(0);
+            let number = |x: u8| if self.signed[0] { i16::from(x.cast_signed()) } else { i16::from(x) }.to_le_bytes();
+            let (even, odd) = to.split_at_mut(width);
+            for ((x, even), odd) in x.chunks_exact(2).zip(even.as_chunks_mut().0).zip(odd.as_chunks_mut().0) {
+                (*even, *odd) = (number(x[0]), number(x[1]));
             }
         }
     }
@@ -108,29 +135,49 @@ impl ByteDots {
             Some(mask) => f.load_masked(from, mask),
             None => f.load(width, from),
         };
-        let x_vector = isa.vnni.then(|| load(f, x.at(0)));
-        for (i, dot) in accumulators.dots.iter().enumerate() {
-            let y = load(f, lines.at(i));
-            let Some(x_vector) = x_vector else {
-                let [even, odd] = self.halves(f, y);
-                for (n, y) in [even, odd].into_iter().enumerate() {
-                    let pairs = f.binary(Binary::MaddI16, y, Src::Mem(x.at((n * width.bytes()) as i32)));
-                    f.update(Binary::AddI32, *dot, pairs);
+        let (register, count) = (ByteDots::register(isa) as i32, usize::from(self.lines));
+        if !isa.vnni {
+            for i in 0..count {
+                let y = load(f, lines.at(i));
+                for (half, y) in self.halves(f, y).into_iter().enumerate() {
+                    for (vector, dots) in accumulators.dots.chunks(count).enumerate() {
+                        let at = vector as i32 * register + (half * width.bytes()) as i32;
+                        let pairs = f.binary(Binary::MaddI16, y, Src::Mem(x.at(at)));
+                        f.update(Binary::AddI32, dots[i], pairs);
+                    }
                     if let Some(ones) = constants.ones {
                         let pairs = f.binary(Binary::MaddI16, y, ones);
                         f.update(Binary::AddI32, accumulators.sums[i], pairs);
                     }
                 }
-                continue;
-            };
+            }
+            return;
+        }
+        let line = |f: &mut Function, i: usize| {
+            let y = load(f, lines.at(i));
             match constants.ones {
                 Some(ones) if self.signed[1] => f.accumulate(Accumulate::DotU8S8, accumulators.sums[i], ones, y),
                 Some(ones) => f.accumulate(Accumulate::DotU8S8, accumulators.sums[i], y, ones),
                 None => {}
             }
-            let y = constants.flip.map_or(y, |flip| f.binary(Binary::Xor, y, flip));
-            let (unsigned, signed) = if self.signed[0] { (y, x_vector) } else { (x_vector, y) };
-            f.accumulate(Accumulate::DotU8S8, *dot, unsigned, signed);
+            constants.flip.map_or(y, |flip| f.binary(Binary::Xor, y, flip))
+        };
+        let multiply = |f: &mut Function, dot: Val, x: Val, y: Val| {
+            let (unsigned, signed) = if self.signed[0] { (y, x) } else { (x, y) };
+            f.accumulate(Accumulate::DotU8S8, dot, unsigned, signed);
+        };
+        if self.vectors == 1 {
+            let x = load(f, x.at(0));
+            for (i, dot) in accumulators.dots.iter().enumerate() {
+                let y = line(f, i);
+                multiply(f, *dot, x, y);
+            }
+            return;
+        }
+        let ys: Vec<Val> = (0..count).map(|i| line(f, i)).collect();
+        for (vector, dots) in accumulators.dots.chunks(count).enumerate() {
+            let x = f.load(width, x.at(vector as i32 * register));
+            dots.iter().zip(&ys).for_each(|(dot, y)| multiply(f, *dot, x, *y));
         }
     }
 
@@ -145,15 +192,15 @@ impl ByteDots {
 impl Key for ByteDots {
     type Args = Args;
 
-    /// The name in dumps and profiles, such as `bytes.u8.s8.4.sums.avx512_vnni`.
+    /// The name in dumps and profiles, such as `bytes.2u8.s8.4.sums.avx512_vnni`.
     fn name(&self, isa: Isa) -> String {
         let [x, y] = self.signed.map(|signed| if signed { "s8" } else { "u8" });
-        format!("bytes.{x}.{y}.{}{}.{}", self.lines, if self.summed { ".sums" } else { "" }, isa.name())
+        format!("bytes.{}{x}.{y}.{}{}.{}", self.vectors, self.lines, if self.summed { ".sums" } else { "" }, isa.name())
     }
 
     fn write(&self, f: &mut Function) {
         let (args, isa) = (f.arguments(), f.isa());
-        let (width, lines) = (isa.width(), usize::from(self.lines));
+        let (width, lines, vectors) = (isa.width(), usize::from(self.lines), usize::from(self.vectors));
         let flip = self.flips(isa).then(|| f.splat_i32(width, i32::from_le_bytes([0x80; 4])));
         let ones = self.summed.then(|| f.splat_i32(width, i32::from_le_bytes(if isa.vnni { [1; 4] } else { [1, 0, 1, 0] })));
         let constants = Constants { flip, ones };
@@ -164,27 +211,36 @@ impl Key for ByteDots {
         let first = f.first_lanes(one);
         let (line, step) = (argument(f, offset_of!(Args, lines)), argument(f, offset_of!(Args, step)));
         let (dots, sums) = (argument(f, offset_of!(Args, dots)), argument(f, offset_of!(Args, sums)));
-        let at = Streams::new(f, line, step, lines);
+        // Lines of the next group, each of which is a stream that the hardware finds late.
+        let prefetched = if lines <= MAX_PREFETCHED_LINES { lines } else { 0 };
+        let at = Streams::new(f, line, step, lines + prefetched);
         let groups = argument(f, offset_of!(Args, groups));
         f.repeat_some(groups, |f| {
             let zeros = |f: &mut Function, n: usize| (0..n).map(|_| f.zero(width)).collect();
-            let accumulators = Accumulators { dots: zeros(f, lines), sums: zeros(f, if self.summed { lines } else { 0 }) };
+            let accumulators = Accumulators { dots: zeros(f, lines * vectors), sums: zeros(f, if self.summed { lines } else { 0 }) };
             let x = argument(f, offset_of!(Args, x));
             at.restart(f, line);
-            let vectors = argument(f, offset_of!(Args, vectors));
-            f.repeat(vectors, |f| {
+            let whole = argument(f, offset_of!(Args, vectors));
+            f.repeat(whole, |f| {
+                (0..prefetched).for_each(|i| f.prefetch(Prefetch::L2, at.at(lines + i)));
                 self.vector(f, &constants, &accumulators, Operands { x, lines: &at, mask: None });
-                f.add(x, ByteDots::register(isa) as i32);
+                f.add(x, (ByteDots::register(isa) * vectors) as i32);
                 at.advance(f, width.bytes() as i32);
             });
-            self.vector(f, &constants, &accumulators, Operands { x, lines: &at, mask: Some(last) });
+            let rest = argument(f, offset_of!(Args, last));
+            f.repeat(rest, |f| self.vector(f, &constants, &accumulators, Operands { x, lines: &at, mask: Some(last) }));
             (0..lines).for_each(|_| f.add(line, step));
-            for (to, totals) in [(dots, &accumulators.dots), (sums, &accumulators.sums)] {
-                for total in totals {
-                    let total = f.across(Binary::AddI32, *total);
-                    f.store_as(Elem::I32, to.at(0), total, Some(first));
-                    f.add(to, 4);
+            for i in 0..lines {
+                for vector in 0..vectors {
+                    let total = f.across(Binary::AddI32, accumulators.dots[vector * lines + i]);
+                    f.store_as(Elem::I32, dots.at((vector * ByteDots::PITCH * 4) as i32), total, Some(first));
                 }
+                f.add(dots, 4);
+            }
+            for total in &accumulators.sums {
+                let total = f.across(Binary::AddI32, *total);
+                f.store_as(Elem::I32, sums.at(0), total, Some(first));
+                f.add(sums, 4);
             }
         });
     }

@@ -643,7 +643,7 @@ impl Columns<'_> {
         let w = self.w;
         let mask = w.mask(f, masked);
         let (b, row, c) = (w.arg(f, offset_of!(Args, b)), w.arg(f, offset_of!(Args, b_row)), w.arg(f, offset_of!(Args, c)));
-        let streams = Streams::new(f, b, row, self.columns);
+        let streams = Streams::new(f, b, row, self.columns + self.prefetched());
         let rows = (w.parts() == 1 && w.rows > 1).then(|| {
             let (a, row) = (w.arg(f, offset_of!(Args, a)), w.arg(f, offset_of!(Args, a_row)));
             Streams::new(f, a, row, w.rows)
@@ -680,11 +680,17 @@ impl Columns<'_> {
         });
     }
 
+    /// Columns of the next group to prefetch, each of which is a stream that the hardware finds late.
+    fn prefetched(&self) -> usize {
+        if self.w.rows >= MIN_PREFETCH_ROWS && self.columns <= STREAMS_PER_BASE - 1 { self.columns } else { 0 }
+    }
+
     /// Whole vectors of every column.
     fn vectors(&self, f: &mut Function, from: &Operands<'_>, sums: &[Val]) {
         let w = self.w;
         let blocks = w.arg(f, offset_of!(Args, blocks));
         f.repeat(blocks, |f| {
+            (0..self.prefetched()).for_each(|i| f.prefetch(Prefetch::L2, from.streams.at(self.columns + i)));
             self.vector(f, from, sums, None);
             match from.rows {
                 Some(rows) => rows.advance(f, w.bytes(1)),

@@ -42,6 +42,9 @@ impl<'a> Source<'a> {
     /// As for [`Source::plain`].
     pub fn shifted(simd: Simd, ctx: &Ctx<'a>, attr: &Attr, arg: Arg) -> Result<Source<'a>, Error> {
         let plain = Source::plain(simd, ctx, arg)?;
+        if !attr.zero_points.contains_key(&arg) {
+            return Ok(plain);
+        }
         let zero_point = Broadcast::zero_point(simd, ctx, attr, arg, plain.view.dims())?;
         Ok(Source { zero_point: Some(zero_point).filter(|z| !z.is_constant(0.0)), ..plain })
     }

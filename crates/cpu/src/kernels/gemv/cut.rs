@@ -7,6 +7,8 @@ use oxidnn_jit::kernels::unpack::Decode;
 
 /// Fewest bytes of weights in a task, if there are enough: memory delivers long streams faster.
 const TASK_BYTES: usize = 128 << 10;
+/// The same of panels: each block is finished on its own, which takes as long as some KiB from L2.
+const PANEL_TASK_BYTES: usize = 256 << 10;
 /// Most tasks of a product.
 const TASKS: usize = 64;
 /// Number of tasks below which K is cut as well.
@@ -42,7 +44,8 @@ impl Cut {
     pub(super) fn new(request: &Request, decode: Decode, unit: usize) -> Cut {
         let Request { isa, weights, rows, grouped, .. } = *request;
         let (bytes, n) = (weights.bytes(), weights.n);
-        let want = (bytes / TASK_BYTES).clamp(1, TASKS);
+        let each = if matches!(weights.lie, Lie::Panels { .. }) { PANEL_TASK_BYTES } else { TASK_BYTES };
+        let want = (bytes / each).clamp(1, TASKS);
         let most = if grouped.is_some() { Gemv::scaled_columns(isa, decode, rows) } else { Gemv::columns(isa, decode, rows) };
         let (taken, block) = match weights.lie {
             Lie::Panels { columns, .. } => {

@@ -476,10 +476,11 @@ impl ReadyProduct {
             _ => product.arrange(on, executor, a),
         };
         let a_sums = product.request.sum_groups(on, scratch.take(lens.a_sums)?, executor);
-        let [scale, zero] = [(grouped.and_then(|g| g.scale), on.scale, 0), (grouped.and_then(|g| g.zero), on.zero, 1)]
-            .map(|(factor, from, i)| (factor, from, on.factors[i], lens.tables[i]))
-            .map(|(factor, from, buf, len)| product.request.factor(on, (factor, from), buf, scratch.take(len), executor));
-        let shared = Shared { on, a, a_sums, scale: scale?, zero: zero? };
+        let mut factor = |of: Option<Factor>, from: &Broadcast<'_>, i: usize| {
+            product.request.factor(on, (of, from), on.factors[i], scratch.take(lens.tables[i]), executor)
+        };
+        let (scale, zero) = (factor(grouped.and_then(|g| g.scale), on.scale, 0)?, factor(grouped.and_then(|g| g.zero), on.zero, 1)?);
+        let shared = Shared { on, a, a_sums, scale, zero };
         let partial = scratch.take(lens.partial)?;
         let mut each = scratch.take(for_workers(workers, lens.worker).unwrap_or(0))?;
         let Cut { tasks, slices, .. } = product.cut;

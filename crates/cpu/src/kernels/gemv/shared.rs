@@ -45,10 +45,13 @@ impl Request {
     }
 
     /// Byte offset of the weights of a product of the batch.
-    pub(super) fn weights_start(&self, on: &Operands<'_>, batch: usize) -> usize {
-        let pos = self.positions(on, batch)[1];
-        let start: i64 = on.places.batch_bytes.iter().zip(pos).map(|(bytes, p)| bytes * p).sum();
-        start as usize + self.weights.offset
+    pub(super) fn weights_start(&self, on: &Operands<'_>, mut batch: usize) -> usize {
+        let mut start = self.weights.offset;
+        for (size, bytes) in on.places.batch.iter().zip(on.places.batch_bytes.iter()).rev() {
+            start += batch % *size as usize * *bytes as usize;
+            batch /= *size as usize;
+        }
+        start
     }
 
     /// The weights of a product of the batch.

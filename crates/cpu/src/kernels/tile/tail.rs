@@ -11,7 +11,8 @@ mod tests;
 mod write;
 
 use super::{Call, Places, Spec};
-use crate::kernels::access::View;
+use crate::kernels::access::{Pos, View};
+use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::{self, Chain, Formula, Operand};
 use crate::kernels::code::elem;
 use crate::kernels::epilogue;
@@ -79,6 +80,8 @@ pub struct About<'p> {
     pub dst: &'p Tensor,
     /// The dimension of the destination along columns.
     pub columns: usize,
+    /// Leading dimensions of the destination along which operands by column may differ: there are lines for each product of this batch.
+    pub batch: usize,
     /// Whether values by column are subtracted from integer sums.
     pub compensated: bool,
     /// Whether the sums have factors, one for all or by column.
@@ -97,6 +100,21 @@ pub trait Named<'s> {
     /// # Errors
     /// [`Error::InvalidArguments`] when an argument is missing.
     fn line(&self, operand: Operand, dim: usize, out: &mut [f32]) -> Result<(), Error>;
+    /// Number of products of the batch, if lines differ between them; else 0.
+    fn products(&self) -> usize {
+        0
+    }
+    /// Position and right operand of a product.
+    fn product(&self, index: usize) -> (Pos, usize) {
+        ([0; MAX_NDIMS], index)
+    }
+    /// An operand that may differ between products.
+    ///
+    /// # Errors
+    /// As for [`Named::line`].
+    fn by_product(&self, _: Operand) -> Result<Option<Broadcast<'s>>, Error> {
+        Ok(None)
+    }
     /// The argument that is an operand of a post-op.
     ///
     /// # Errors
@@ -258,9 +276,12 @@ fn reciprocal(scale: f32) -> f32 {
 
 impl Origin {
     fn of(operand: Operand, about: &About<'_>) -> Result<Origin, Skip> {
-        let About { attr, dst, columns, .. } = *about;
+        let About { attr, dst, columns, batch, .. } = *about;
         let by_row = |what: &str| Err(Skip::Attr(format!("{what} that differs by row")));
-        let by_column = |mask: u32| dst.dims().iter().enumerate().all(|(d, size)| d == columns || *size == 1 || mask >> d & 1 == 0);
+        let within = |free: usize, mask: u32| {
+            dst.dims().iter().enumerate().all(|(d, size)| d < free || d == columns || *size == 1 || mask >> d & 1 == 0)
+        };
+        let by_column = |mask: u32| within(0, mask);
         let varies = |quant: Option<&Quant>| quant.is_some_and(|q| !by_column(q.mask) || !q.groups.is_empty());
         Ok(match operand {
             Operand::Before(dtype) => Origin::Destination(elem(dtype).ok_or_else(|| Skip::Attr(format!("a sum of {dtype}")))?),
@@ -272,6 +293,7 @@ impl Origin {
                     match (by_column(mask), elem(src1.dtype)) {
                         (true, _) => Origin::Line,
                         (false, Some(from)) if is_alike(src1, dst) => Origin::Tensor(from),
+                        _ if within(batch, mask) => Origin::Line,
                         _ => return by_row("an operand"),
                     }
                 }
@@ -428,50 +450,55 @@ impl Tail {
 
     /// The operands of an execution, converted to scratch of [`Tail::scratch`] elements, for a result whose columns are along dimension
     /// `dim`. `compensation` is what is subtracted from the integer sums of every column; with several right operands it has those of each,
-    /// one after the other, and lines are repeated for each, [`Tail::apart`].
+    /// one after the other, and lines are repeated for each, [`Tail::apart`]; for each product, if they differ between products.
     ///
     /// # Errors
     /// [`Error`] when an argument is missing or the scratch is too small.
     pub fn args<'s>(
         &self,
-        chain: &impl Named<'s>,
+        named: &impl Named<'s>,
         dim: usize,
         compensation: &[i32],
         scratch: &'s mut [f32],
     ) -> Result<TailArgs<'s>, Error> {
-        let columns = chain.dst().dims()[dim].max(0) as usize;
-        let lines = self.lines();
-        let pitch = scratch.len() / lines.max(1);
-        let (apart, operands) = (Self::apart(columns), (compensation.len() / columns.max(1)).max(1));
-        if lines > 0 && pitch < apart.saturating_mul(operands) {
+        let columns = named.dst().dims()[dim].max(0) as usize;
+        let (lines, products) = (self.lines(), named.products());
+        let copies = if products > 0 { products } else { (compensation.len() / columns.max(1)).max(1) };
+        let (pitch, apart) = (scratch.len() / lines.max(1), Self::apart(columns));
+        if lines > 0 && pitch < apart.saturating_mul(copies) {
             return Err(Error::Runtime(format!("{} numbers of scratch for {lines} lines of {columns} columns", scratch.len())));
         }
-        let named = self.steps.iter().filter(|s| s.has_line()).map(|s| s.operand);
-        let named = self.compensated.then_some(None).into_iter().chain(named);
-        for (operand, line) in named.zip(scratch.chunks_exact_mut(pitch.max(1))) {
-            let Some(operand) = operand else {
-                for i in 0..operands {
-                    let end = if i + 1 == operands { line.len() } else { (i + 1) * apart };
-                    let (line, padding) = line[i * apart..end].split_at_mut(columns);
-                    padding.fill(0.0);
-                    line.iter_mut().zip(&compensation[i * columns..]).for_each(|(x, c)| *x = f32::from_bits(*c as u32));
+        let operands = self.steps.iter().filter(|s| s.has_line()).map(|s| s.operand);
+        let operands = self.compensated.then_some(None).into_iter().chain(operands);
+        for (operand, line) in operands.zip(scratch.chunks_exact_mut(pitch.max(1))) {
+            let differs = operand.filter(|_| products > 0).map_or(Ok(None), |operand| named.by_product(operand))?;
+            for i in 0..copies {
+                let end = if i + 1 == copies { line.len() } else { (i + 1) * apart };
+                line[i * apart + columns..end].fill(0.0);
+                let own = &mut line[i * apart..][..columns];
+                match (operand, &differs) {
+                    (None, _) => {
+                        let right = if products > 0 { named.product(i).1 } else { i };
+                        own.iter_mut().zip(&compensation[right * columns..]).for_each(|(x, c)| *x = f32::from_bits(*c as u32));
+                    }
+                    (_, Some(values)) => values.line(&named.product(i).0, dim, own),
+                    _ if i > 0 => line.copy_within(..columns, i * apart),
+                    (Some(operand), None) => {
+                        named.line(operand, dim, own)?;
+                        if operand == Operand::Scale {
+                            own.iter_mut().for_each(|scale| *scale = reciprocal(*scale));
+                        }
+                    }
                 }
-                continue;
-            };
-            line[columns..].fill(0.0);
-            chain.line(operand, dim, &mut line[..columns])?;
-            if operand == Operand::Scale {
-                line[..columns].iter_mut().for_each(|scale| *scale = reciprocal(*scale));
             }
-            (1..operands).for_each(|i| line.copy_within(..columns, i * apart));
         }
         let mut tensors = [Buf::empty(); MAX_TENSORS];
         let beside = self.steps.iter().filter(|s| matches!(s.origin, Origin::Tensor(_))).filter_map(|s| s.operand);
         for (tensor, operand) in tensors.iter_mut().zip(beside) {
             if let Operand::PostOp(i, of) = operand {
-                *tensor = chain.argument(i, of)?.buf();
+                *tensor = named.argument(i, of)?.buf();
             }
         }
-        Ok(TailArgs { lines: scratch, pitch, tensors, dst: chain.dst().buf() })
+        Ok(TailArgs { lines: scratch, pitch, tensors, dst: named.dst().buf() })
     }
 }

@@ -162,7 +162,7 @@ fn tail(s: &Setup<'_>, attr: &Attr) -> Result<Tail, Skip> {
     if !attr.scales.is_empty() || !attr.zero_points.is_empty() || !attr.post_ops.iter().all(fits) {
         return Err(Skip::Attr("scales, zero points, or operands of other sizes than the result's".into()));
     }
-    Tail::plan(&About { attr, dst: s.result.1, columns: dims.len() - 1, compensated: false, scaled: false, biased: false })
+    Tail::plan(&About { attr, dst: s.result.1, columns: dims.len() - 1, batch: 0, compensated: false, scaled: false, biased: false })
 }
 
 impl Plane {

@@ -330,6 +330,7 @@ fn tail(s: &Setup<'_>, attr: &Attr, compensated: bool) -> Option<Arc<Tail>> {
         attr,
         dst: s.result.1,
         columns: 1,
+        batch: 0,
         compensated,
         scaled: [s.source.0, Arg::WEIGHTS].iter().any(|a| attr.scales.contains_key(a)),
         biased: s.biased,

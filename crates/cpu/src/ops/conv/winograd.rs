@@ -215,7 +215,7 @@ impl Winograd {
         let depth = (if s.result_channel == 0 { s.sizes.ic } else { s.sizes.oc }) as usize;
         let channels = (if s.result_channel == 0 { s.sizes.oc } else { s.sizes.ic }) as usize;
         let scaled = [s.source.0, Arg::WEIGHTS].iter().any(|a| attr.scales.contains_key(a));
-        let about = About { attr, dst: s.result.1, columns: 1, compensated: false, scaled, biased: s.biased };
+        let about = About { attr, dst: s.result.1, columns: 1, batch: 0, compensated: false, scaled, biased: s.biased };
         let from = Place::new(s.source.1, lanes).ok_or(Skip::Layout("of the source: channels are not next to each other".into()))?;
         let weights = s.weights.blocking().map_or(0, |b| b.offset as usize * 4);
         let tiles = result_sizes.map(|n| n.div_ceil(RESULTS));

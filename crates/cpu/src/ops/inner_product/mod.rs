@@ -48,7 +48,7 @@ fn widened(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
 }
 
 /// The rows that [`staged`] plans over copies of operands.
-const GENERATED: &[Choose<CpuTarget>] = &[jit::plan_amx, jit::plan, weights::plan_amx, weights::plan];
+const GENERATED: &[Choose<CpuTarget>] = &[jit::plan_small, jit::plan_amx, jit::plan, weights::plan_amx, weights::plan];
 
 /// Products of few columns with plain weights; the source has the order of the weights.
 fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

@@ -1,4 +1,4 @@
-//! `dots:jit`: products of bytes with one row or one column and both operands contiguous along K, as a dot product for each result element.
+//! `dots:jit`: products of bytes with few rows or one column and both operands contiguous along K, as a dot product for each result element.
 //! Tiles would have to transpose the other side into panels, which takes longer than reading it, or multiply idle lanes of columns.
 //!
 //! Zero points of one side are multiplied by sums of the other.
@@ -7,7 +7,7 @@ use super::tiled::{Request, Tiled};
 use crate::decision::How;
 use crate::hardware::Core;
 use crate::kernels::broadcast::Broadcast;
-use crate::kernels::bytes::{self, ByteProduct, Lines};
+use crate::kernels::bytes::{self, ByteProduct, Lines, Vectors};
 use crate::kernels::epilogue::{Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
@@ -16,21 +16,26 @@ use oxidnn_jit::Isa;
 use oxidnn_runtime::{Ctx, Decision, Skip};
 use oxidnn_spec::{DataType, Error, MAX_NDIMS, Problem};
 
-/// Least K, and least elements of the other side: of shallow and of deep products. Below, the work besides products is too large a part.
+/// Least K, and least elements of the other side: of shallow and of deep products of one vector. Below, the work besides products is too
+/// large a part.
 const LEAST: [[usize; 2]; 2] = [[64, 4 << 10], [256, 1 << 10]];
+/// The same of several vectors: least K for each, since lanes are added for each, and least elements.
+const LEAST_OF_SEVERAL: [usize; 2] = [128, 32 << 10];
+/// Most rows: tiles of AMX share what they pack among more, and vector tiles of AVX2 the widening of bytes.
+const MOST_ROWS: usize = ByteProduct::MOST;
 /// Lines of the other side in a task.
-const LINES: usize = 128;
+const LINES: usize = ByteProduct::PITCH;
 
 /// A planned product.
 #[derive(Debug)]
 pub(crate) struct Dots {
     tiled: Tiled,
-    /// Which operand is the vector, 0 or 1; lines of the other operand, and bytes from one to the next.
+    /// Which operand are the vectors, 0 or 1; their number, and lines of the other operand; bytes from one to the next of both.
     vector: usize,
-    lines: usize,
-    step: usize,
+    counts: [usize; 2],
+    steps: [usize; 2],
     depth: usize,
-    /// Whether elements are signed: those of the vector, those of the other operand.
+    /// Whether elements are signed: those of the vectors, those of the other operand.
     signed: [bool; 2],
     /// Whether they have zero points.
     zeros: [bool; 2],
@@ -53,13 +58,15 @@ impl Dots {
         if !request.b.tensor.blocking().is_some_and(|b| b.is_plain()) || a.column != 1 || b.row != 1 {
             return Err(Skip::Layout("operands that are not both contiguous along the depth".into()));
         }
-        let (vector, lines, step) = match sizes.sides {
-            [1, columns] => (0, columns, b.column),
-            [rows, 1] => (1, rows, a.row),
-            _ => return Err(Skip::Shape("not of one row or one column")),
+        let (vector, counts, steps) = match sizes.sides {
+            [rows, columns] if rows <= MOST_ROWS.min(columns) => (0, [rows, columns], [a.row, b.column]),
+            [rows, 1] => (1, [1, rows], [0, a.row]),
+            _ => return Err(Skip::Shape("not of few rows or one column")),
         };
-        let elements = lines.saturating_mul(sizes.depth);
-        if !LEAST.iter().any(|[depth, least]| sizes.depth >= *depth && elements >= *least) {
+        let elements = counts[1].saturating_mul(sizes.depth);
+        let several = [[LEAST_OF_SEVERAL[0] * counts[0], LEAST_OF_SEVERAL[1]]];
+        let least = if counts[0] == 1 { &LEAST[..] } else { &several };
+        if !least.iter().any(|[depth, least]| sizes.depth >= *depth && elements >= *least) {
             return Err(Skip::Shape("so few elements"));
         }
         if tiled.row.is_none() || tiled.columns.len() != 1 {
@@ -67,14 +74,20 @@ impl Dots {
         }
         let (workers, signed) = (request.target.threads, [vector, 1 - vector].map(|i| operands[i].dtype == DataType::S8));
         let zeros = [vector, 1 - vector].map(|i| request.attr.zero_points.contains_key(&tiled.args[i]));
-        let dots = Dots { tiled, vector, lines, step, depth: sizes.depth, signed, zeros, isa: request.isa.without_amx(), workers };
-        let scratch = for_workers(workers, dots.share()).and_then(|n| booked(&[n]));
+        let dots = Dots { tiled, vector, counts, steps, depth: sizes.depth, signed, zeros, isa: request.isa.without_amx(), workers };
+        let scratch = dots.parts().and_then(|parts| booked(&parts));
         Ok((dots, scratch.ok_or(TOO_LARGE)?))
     }
 
-    /// Elements of a worker's scratch: the vector, and three times the sums.
-    fn share(&self) -> usize {
-        ByteProduct::arranged(self.isa, self.depth) / size_of::<f32>() + 3 * LINES
+    /// Elements of arranged vectors of a product of the batch.
+    fn arranged(&self) -> usize {
+        ByteProduct::arranged(self.isa, self.counts[0], self.depth) / size_of::<f32>()
+    }
+
+    /// Elements of scratch: arranged vectors of all products; of every worker sums twice, and sums of lines.
+    fn parts(&self) -> Option<[usize; 2]> {
+        let arranged = self.tiled.product_sizes().batch.checked_mul(self.arranged())?;
+        Some([arranged, for_workers(self.workers, (2 * self.counts[0] + 1) * LINES)?])
     }
 }
 
@@ -85,20 +98,21 @@ impl Generated for Dots {
         How::new(
             "a dot product for each element, of lines where they lie",
             Core::host().rate(8, 2),
-            self.workers.min(self.lines.div_ceil(LINES)),
+            self.workers.min(self.counts[1].div_ceil(LINES)),
         )
-        .registers("sums of a line", 4 * 64)
-        .block("the row or column that all lines meet", self.depth.max(ByteProduct::arranged(self.isa, self.depth)))
+        .registers("sums of a line", 4 * 64 * self.counts[0])
+        .block("the rows or the column that all lines meet", self.depth * self.counts[0])
         .decision(problem)
     }
 
     fn build(&self) -> Result<ByteProduct, Error> {
-        ByteProduct::get(self.isa, self.signed, self.zeros[0])
+        ByteProduct::get(self.isa, self.counts[0], self.signed, self.zeros[0])
     }
 
     fn run(&self, code: &ByteProduct, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let Dots { tiled, depth, step, .. } = self;
-        let mut work = scratch.take(for_workers(self.workers, self.share()).unwrap_or(0))?;
+        let Dots { tiled, depth, counts: [vectors, lines], .. } = self;
+        let [copies, sums] = self.parts().unwrap_or_default();
+        let (copies, mut work) = (scratch.take(copies)?, scratch.take(sums)?);
         let before = tiled.before(simd, ctx)?;
         let epilogue = tiled.epilogue(simd, ctx, &before)?;
         epilogue.dst().zero_padding();
@@ -109,30 +123,37 @@ impl Generated for Dots {
         };
         let operands = [input(0)?, input(1)?];
         let sides = [tiled.row.unwrap_or(0), tiled.columns[0]];
-        let (x, y, pieces) = (self.vector, 1 - self.vector, self.lines.div_ceil(LINES));
+        let (x, y, pieces) = (self.vector, 1 - self.vector, lines.div_ceil(LINES));
+        let own = |unit: usize, vector: usize| &operands[x][tiled.starts(unit)[x] + vector * self.steps[0]..][..*depth];
+        let arranged = copies.fill(ctx.executor(), self.arranged(), &|unit, to| {
+            (0..*vectors).for_each(|vector| code.arrange(vector, own(unit, vector), bytemuck::cast_slice_mut(to)));
+        });
         work.work(ctx.executor(), self.workers, tiled.product_sizes().batch * pieces, &|task, share| {
             let (unit, first) = (task / pieces, task % pieces * LINES);
-            let count = LINES.min(self.lines - first);
+            let count = LINES.min(lines - first);
             let (starts, mut pos) = (tiled.starts(unit), tiled.position(unit));
-            let (vector, rest) = share.split_at_mut(share.len() - 3 * LINES);
-            let (data, rest) = rest.split_at_mut(LINES);
-            let (exact, totals) = rest.split_at_mut(LINES);
-            let (own, arranged) = (&operands[x][starts[x]..][..*depth], bytemuck::cast_slice_mut(vector));
-            code.arrange(own, arranged);
-            let lines = Lines { bytes: &operands[y][starts[y] + first * step..], step: *step, depth: *depth };
-            let [sums, totals] = [&mut *exact, totals].map(|part| &mut bytemuck::cast_slice_mut::<_, i32>(part)[..count]);
-            code.run(simd, (own, arranged), lines, [&mut *sums, &mut *totals]);
-            let zero = zeros[x].at(&pos) as i32;
-            if self.zeros[0] {
-                sums.iter_mut().zip(&*totals).for_each(|(x, total)| *x = x.wrapping_sub(zero.wrapping_mul(*total)));
-            }
+            let (data, rest) = share.split_at_mut(vectors * LINES);
+            let (exact, rest) = rest.split_at_mut(vectors * LINES);
+            let arranged = bytemuck::cast_slice(&arranged[unit * self.arranged()..][..self.arranged()]);
+            let on = Vectors { bytes: &operands[x][starts[x]..], step: self.steps[0], arranged };
+            let of = Lines { bytes: &operands[y][starts[y] + first * self.steps[1]..], step: self.steps[1], depth: *depth };
+            let [sums, totals] = [&mut *exact, rest].map(|part| bytemuck::cast_slice_mut::<_, i32>(part));
+            code.run(simd, on, of, [&mut *sums, &mut totals[..count]]);
             pos[sides[y]] = first as i64;
-            if self.zeros[1] {
-                let sum = bytes::sum(simd, self.signed[0], own).wrapping_sub(zero.wrapping_mul(*depth as i32));
-                subtract(&zeros[y], (&pos, sides[y]), sum, sums);
+            for (vector, sums) in sums.chunks_exact_mut(LINES).enumerate() {
+                let (mut pos, sums) = (pos, &mut sums[..count]);
+                pos[sides[x]] = vector as i64;
+                let zero = zeros[x].at(&pos) as i32;
+                if self.zeros[0] {
+                    sums.iter_mut().zip(&*totals).for_each(|(x, total)| *x = x.wrapping_sub(zero.wrapping_mul(*total)));
+                }
+                if self.zeros[1] {
+                    let sum = bytes::sum(simd, self.signed[0], own(unit, vector)).wrapping_sub(zero.wrapping_mul(*depth as i32));
+                    subtract(&zeros[y], (&pos, sides[y]), sum, sums);
+                }
             }
             let sums = Sums { data, exact: Some(exact), step: LINES, columns: count, dim: sides[y] };
-            epilogue.store(sums, std::iter::once(Run { pos, dim: sides[x], step: 1, count: 1 }));
+            epilogue.store(sums, std::iter::once(Run { pos, dim: sides[x], step: 1, count: *vectors }));
         });
         Ok(())
     }

@@ -1,5 +1,5 @@
 //! `few_columns:jit`, and `gemv:jit` of inner product: floating-point products with one side of few rows or few columns, neither packed;
-//! the few columns may be integers, with scales and zero points.
+//! the few columns may be integers, with scales and zero points. The rows of [`gemv`](super::gemv) run the same kernels.
 //! The other side is streamed once, in place, by the kernels of `gemv`. With few columns that is the source: columns of the weights become
 //! rows of the left operand, and rows of the source columns of the right one. Tiles would multiply idle lanes of columns.
 
@@ -9,7 +9,7 @@ use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::{Before, Chain};
 use crate::kernels::dot::pack::Source;
 use crate::kernels::epilogue::{self, Epilogue};
-use crate::kernels::gemv::{Operands, Places, Product, ReadyProduct, Request, Weights};
+use crate::kernels::gemv::{Operands, Places, Product, ReadyProduct, ReadyUnpacked, Request, Unpacked, Weights};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::ops::support;
@@ -70,15 +70,30 @@ pub(crate) struct Sides {
     pub(crate) batch: usize,
 }
 
-/// A planned product.
+/// A planned product; also one of more rows with compressed weights.
 #[derive(Debug)]
 pub(crate) struct Few {
     attr: Attr,
     sides: Sides,
-    product: Product,
+    product: Kind,
     places: Places,
     /// Whether the kernels take the words of the few rows.
     has_words: bool,
+    /// Whether scales of the streamed side vary along K; these are applied before the epilogue.
+    grouped: bool,
+}
+
+/// How it is computed.
+#[derive(Debug)]
+pub(super) enum Kind {
+    Few(Product),
+    Many(Unpacked),
+}
+
+/// Its generated kernels.
+pub(crate) enum Code {
+    Few(Box<ReadyProduct>),
+    Many(Box<ReadyUnpacked>),
 }
 
 /// Rows for each column but the first from which on it pays to convert columns of integers, element by element. Measured on Zen 4.
@@ -208,47 +223,79 @@ impl Sides {
         });
         let has_words = plain && product.takes_words() && product.word_type() == few.dtype;
         let scratch_bytes = product.scratch_bytes().ok_or(TOO_LARGE)?;
+        Ok((self.ready(problem, Kind::Few(product), [has_words, false])?, scratch_bytes))
+    }
+
+    /// A product of these sides of a problem; whether its kernels take words, and whether scales vary along K.
+    pub(super) fn ready(self, problem: &Problem, product: Kind, [has_words, grouped]: [bool; 2]) -> Result<Few, Skip> {
+        let (few, many) = (self.few.of(problem)?, self.many.of(problem)?);
+        let result = problem.op.tensor(self.result).ok_or(Skip::Op("without a result"))?;
         let Sides { few: side, many: other, batch, .. } = &self;
         let dims = [[other.across[0], other.depth[0]], [side.across[1], other.across[1]]];
         let places = Places::new([few, many, result], *batch, [&side.across[..1], &side.depth], dims)?;
-        Ok((Few { attr: problem.attr.clone(), sides: self, product, places, has_words }, scratch_bytes))
+        Ok(Few { attr: problem.attr.clone(), sides: self, product, places, has_words, grouped })
     }
 }
 
 impl Generated for Few {
-    type Code = ReadyProduct;
+    type Code = Code;
 
     fn decision(&self, problem: &Problem) -> Decision {
-        self.product.how().decision(problem)
+        let how = match &self.product {
+            Kind::Few(product) => product.how(),
+            Kind::Many(product) => product.how(),
+        };
+        how.decision(problem)
     }
 
-    fn build(&self) -> Result<ReadyProduct, Error> {
-        self.product.build()
+    fn build(&self) -> Result<Code, Error> {
+        Ok(match &self.product {
+            Kind::Few(product) => Code::Few(Box::new(product.build()?)),
+            Kind::Many(product) => Code::Many(Box::new(product.build()?)),
+        })
     }
 
-    fn run(&self, code: &ReadyProduct, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        const NOTHING: [Broadcast<'static>; 2] = [Broadcast::constant(0.0), Broadcast::constant(1.0)];
-        let Sides { few, many, result, .. } = &self.sides;
-        let a = Source::shifted(simd, ctx, &self.attr, few.arg)?;
-        let scale = Broadcast::scale(simd, ctx, &self.attr, few.arg, a.view.dims())?;
-        let a = Source { scale: Some(scale).filter(|scale| !scale.is_constant(1.0)), ..a };
+    fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        const ZERO: Broadcast<'static> = Broadcast::constant(0.0);
+        const ONE: Broadcast<'static> = Broadcast::constant(1.0);
+        let (Sides { few, many, result, .. }, attr) = (&self.sides, &self.attr);
+        let mut a = Source::shifted(simd, ctx, attr, few.arg)?;
         let [b, c] = [View::of(simd, ctx, many.arg)?, View::of(simd, ctx, *result)?];
         c.zero_padding();
+        let (mut factors, mut scale, mut zero) = ([ONE; 2], ONE, ZERO);
+        if attr.scales.contains_key(&few.arg) {
+            let scale = Broadcast::scale(simd, ctx, attr, few.arg, a.view.dims())?;
+            if few.arg == Arg::WEIGHTS || scale.varies(few.depth[0]) {
+                a.scale = Some(scale).filter(|scale| !scale.is_constant(1.0));
+            } else {
+                factors[0] = scale.without(few.depth[0]);
+            }
+        }
+        if attr.scales.contains_key(&many.arg) {
+            let own = Broadcast::scale(simd, ctx, attr, many.arg, b.dims())?;
+            *if self.grouped { &mut scale } else { &mut factors[1] } = if self.grouped { own } else { own.without(many.depth[0]) };
+        }
+        if attr.zero_points.contains_key(&many.arg) {
+            zero = Broadcast::zero_point(simd, ctx, attr, many.arg, b.dims())?;
+        }
         let column = if few.arg == Arg::WEIGHTS { few.across[1] } else { many.across[1] };
         let bias = View::optional(simd, ctx, Arg::BIAS)?;
         let bias =
             bias.map(|bias| if bias.dims().len() == c.dims().len() { Broadcast::tensor(bias) } else { Broadcast::along(bias, column) });
-        let before = Before { factors: None, bias };
+        let before = Before { factors: (!attr.scales.is_empty()).then_some(factors), bias };
         let operands = Operands {
             places: &self.places,
             a: &a,
             words: ctx.input(few.arg).filter(|_| self.has_words),
             b: b.buf(),
-            zero: &NOTHING[0],
-            scale: &NOTHING[1],
-            factors: [None; 2],
-            tail: &Epilogue::new(Chain::new(simd, ctx, &self.attr, *result)?.with(&before))?,
+            zero: &zero,
+            scale: &scale,
+            factors: [Arg::scale(many.arg), Arg::zero_point(many.arg)].map(|arg| ctx.bound(arg).and_then(|b| b.regions.first()?.bytes())),
+            tail: &Epilogue::new(Chain::new(simd, ctx, attr, *result)?.with(&before))?,
         };
-        code.run(&operands, ctx.executor(), &mut scratch)
+        match code {
+            Code::Few(product) => product.run(&operands, ctx.executor(), &mut scratch),
+            Code::Many(product) => product.run((simd, &operands), ctx.executor(), &mut scratch),
+        }
     }
 }

@@ -1,49 +1,21 @@
 //! `gemv:jit`: products of up to 8 rows, which stream the weights once and decode them in registers; and `unpacked:jit` and `unpacked:amx`:
 //! products of more rows with weights of 8 or 4 bits, or of f16, which the loop nest unpacks part by part.
 
+use super::few::{Kind, Side, Sides};
 use super::place;
 use super::tiled::{self, Matrix, product};
 use crate::CpuTarget;
-use crate::kernels::access::View;
 use crate::kernels::amx;
-use crate::kernels::broadcast::Broadcast;
-use crate::kernels::chain::{Before, Chain};
-use crate::kernels::dot::pack::Source;
-use crate::kernels::epilogue::{self, Epilogue};
-use crate::kernels::gemv::{Factor, Grouped, MAX_ROWS, Operands, Places, Product, ReadyProduct, ReadyUnpacked, Request, Unpacked, Weights};
-use crate::kernels::multiversion::Simd;
+use crate::kernels::epilogue;
+use crate::kernels::gemv::{Factor, Grouped, MAX_ROWS, Product, Request, Unpacked, Weights};
 use crate::kernels::nest::Right;
-use crate::kernels::scratch::Scratch;
 use crate::kernels::tile::{self, Tail};
 use crate::ops::{passes, support};
-use crate::row::{Generated, RowPlan};
-use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
+use crate::row::RowPlan;
+use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::Matmul;
-use oxidnn_spec::{Arg, Attr, Blocking, DataType, Error, FpMathMode, Op, Problem, Quant, Tensor};
+use oxidnn_spec::{Arg, Attr, Blocking, DataType, FpMathMode, Op, Problem, Quant, Tensor};
 use std::sync::Arc;
-
-#[derive(Debug)]
-struct Gemv {
-    attr: Attr,
-    product: Kind,
-    places: Places,
-    /// Whether the kernels take the source's words.
-    has_words: bool,
-    /// Whether scales of the weights vary along K; these are applied before the epilogue.
-    grouped: bool,
-}
-
-#[derive(Debug)]
-enum Kind {
-    Few(Product),
-    Many(Unpacked),
-}
-
-/// The generated kernels of a product.
-enum Code {
-    Few(Box<ReadyProduct>),
-    Many(Box<ReadyUnpacked>),
-}
 
 /// Takes dense products of few rows and a floating-point source.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -85,8 +57,8 @@ const GEMV_LANE_SUM_NS: f64 = 5.0;
 /// (row-major, transposed).
 const MIN_TILE_ROWS_IN_L2: [[[usize; 2]; 2]; 3] = [[[1, usize::MAX], [1, 64]], [[1, 96], [1, 192]], [[2, 32], [1, 64]]];
 /// With panels of weights of up to this part of L2, in lanes, tiles are faster from one row on, because setting up gemv takes longer: a
-/// quarter of L2 with 512-bit vectors, an eighth with 256-bit ones. Measured on Zen 4.
-const L2_LANES_PER_PANELS: usize = 64;
+/// quarter of L2 with 512-bit vectors, an eighth with 256-bit ones, measured on Zen 4; most of L2 on processors with AMX, measured on Sapphire Rapids.
+const L2_LANES_PER_PANELS: [usize; 2] = [64, 20];
 /// Weights so small that setting up gemv takes longer than tiles do.
 const MAX_SETUP_BOUND_ELEMENTS: usize = 6 << 10;
 /// Largest K of such small weights for tiles that convert bf16 to f32 first, in whole panels even of few columns.
@@ -104,6 +76,8 @@ const MIN_TILE_ROWS_IN_PLACE: usize = 4;
 /// As `MIN_TILE_ROWS`, for panels on AMX, in L2 and beyond. AMX tiles take as long for any number of rows up to 16; gemv keeps up with L2,
 /// and with memory, up to these numbers.
 const MIN_AMX_TILE_ROWS: [usize; 2] = [2, 4];
+/// The same for plain weights, which AMX packs, unless they come from memory.
+const MIN_AMX_PACKED_ROWS: usize = 7;
 /// Weights larger than this many times L2 are taken to be in memory.
 const L2_MULTIPLE_IN_MEMORY: usize = 8;
 
@@ -153,12 +127,13 @@ pub(in crate::ops) fn prefers_tiles(rows: usize, weights: &Tensor, (depth, colum
         return true;
     }
     if on_amx {
-        return !b.is_plain() && rows >= MIN_AMX_TILE_ROWS[usize::from(beyond)];
+        let least = if layout == 0 { MIN_AMX_TILE_ROWS[usize::from(beyond)] } else { MIN_AMX_PACKED_ROWS };
+        return rows >= least && (layout == 0 || !far);
     }
     if layout == 1 && weights.dtype == DataType::F16 && !native && isa.avx512 && wide >= lanes && deep >= MIN_F16_WALK_DEPTH {
         return false;
     }
-    if layout == 0 && native && weights.bytes() <= target.caches.l2 * lanes / L2_LANES_PER_PANELS {
+    if layout == 0 && native && weights.bytes() <= target.caches.l2 * lanes / L2_LANES_PER_PANELS[usize::from(isa.amx)] {
         return true;
     }
     if layout > 0 && !beyond {
@@ -259,8 +234,9 @@ fn ready(
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     let column = op.dst.dims().len() - 1;
     let row = column - 1;
-    let places = Places::new([&op.src, &op.weights, &op.dst], row, [&[row], &[column]], [[column, row], [row, column]])?;
-    let kernel = Gemv { attr: problem.attr.clone(), product, places, has_words, grouped };
+    let few = Side { arg: Arg::SRC, across: [row; 2], depth: vec![column] };
+    let many = Side { arg: Arg::WEIGHTS, across: [column; 2], depth: vec![row] };
+    let kernel = Sides { few, many, result: Arg::DST, batch: row }.ready(&problem, product, [has_words, grouped])?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
 
@@ -350,60 +326,4 @@ fn is_natural(problem: &Problem, words: DataType) -> bool {
         b.is_plain() && (b.strides[n - 1] == 1 || op.src.dims()[n - 1] == 1) && b.strides[..apart].iter().chain([&b.offset]).all(even)
     });
     plain && op.src.dtype == words && ![&attr.scales, &attr.zero_points].iter().any(|q| q.contains_key(&Arg::SRC))
-}
-
-/// Splits a scale by whether it varies along K (dimension `depth`): the part for unpacking, and the part for the epilogue.
-fn split(scale: Broadcast<'_>, along: bool, depth: usize) -> (Option<Broadcast<'_>>, Broadcast<'_>) {
-    if along { (Some(scale), Broadcast::constant(1.0)) } else { (None, scale.without(depth)) }
-}
-
-impl Generated for Gemv {
-    type Code = Code;
-
-    fn decision(&self, problem: &Problem) -> Decision {
-        let how = match &self.product {
-            Kind::Few(product) => product.how(),
-            Kind::Many(product) => product.how(),
-        };
-        how.decision(problem)
-    }
-
-    fn build(&self) -> Result<Code, Error> {
-        Ok(match &self.product {
-            Kind::Few(product) => Code::Few(Box::new(product.build()?)),
-            Kind::Many(product) => Code::Many(Box::new(product.build()?)),
-        })
-    }
-
-    fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let src = Source::shifted(simd, ctx, &self.attr, Arg::SRC)?;
-        let (weights, dst) = (View::of(simd, ctx, Arg::WEIGHTS)?, View::of(simd, ctx, Arg::DST)?);
-        dst.zero_padding();
-        if dst.dims().contains(&0) {
-            return Ok(());
-        }
-        let n = dst.dims().len();
-        let (row, column) = (n - 2, n - 1);
-        let scale = |arg: Arg, view: &View<'_>| Broadcast::scale(simd, ctx, &self.attr, arg, view.dims());
-        let a_scale = scale(Arg::SRC, &src.view)?;
-        let (a_scale, a_factor) = split(a_scale, a_scale.varies(column), column);
-        let (b_scale, b_factor) = split(scale(Arg::WEIGHTS, &weights)?, self.grouped, row);
-        let bias = View::optional(simd, ctx, Arg::BIAS)?.map(Broadcast::tensor);
-        let before = Before::new(&self.attr, || Ok([a_factor, b_factor]), bias)?;
-        let operands = Operands {
-            places: &self.places,
-            a: &Source { scale: a_scale, ..src },
-            words: ctx.input(Arg::SRC).filter(|_| self.has_words),
-            b: weights.buf(),
-            zero: &Broadcast::zero_point(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?,
-            scale: &b_scale.unwrap_or(Broadcast::constant(1.0)),
-            factors: [Arg::scale(Arg::WEIGHTS), Arg::zero_point(Arg::WEIGHTS)]
-                .map(|arg| ctx.bound(arg).and_then(|b| b.regions.first()?.bytes())),
-            tail: &Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DST)?.with(&before))?,
-        };
-        match code {
-            Code::Few(product) => product.run(&operands, ctx.executor(), &mut scratch),
-            Code::Many(product) => product.run((simd, &operands), ctx.executor(), &mut scratch),
-        }
-    }
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `tiled`, `place`, `zero_points` | products on generated microkernels, which inner product shares: plan and run; operands as strided matrices; corrections of integer sums |
 //! | `jit` | the rows on these: `packed:jit`, `packed:amx`, `small:jit` (few weights or few rows) |
-//! | `gemv`, `few`, `dots` | weights read once, in place: few rows and compressed weights; few columns, of either operand; bytes by one row or column |
+//! | `gemv`, `few`, `dots` | weights read once, in place: few rows and compressed weights; few columns, of either operand; bytes by few rows or one column |
 //! | `merged` | batches that share their weights as one product |
 //! | `packed`, `sparse` | `packed:portable`; CSR, COO and bit masks |
 
@@ -26,7 +26,7 @@ use crate::ops::{doubles, fallback, passes, rounded, staged, support};
 use few::{Side, Sides};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::op::Matmul;
-use oxidnn_spec::{Arg, Attr, DataType, Op, Problem};
+use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
@@ -55,17 +55,22 @@ fn rounded(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
     rounded::plan(problem, target, &[jit::plan_amx])
 }
 
-/// f16 products on f32 copies.
+/// f16 products on f32 copies. Weights are better converted once, in L2, even for a copy of a source that is not contiguous along K.
 fn widened(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let plan = rounded::widened(problem, target, &[jit::plan])?;
-    match gemv::plan_compressed(problem, target) {
+    let mut copied = problem.clone();
+    if let Op::Matmul(op) = &mut copied.op {
+        op.src = Tensor::any(*op.src.dims(), op.src.dtype);
+    }
+    match gemv::plan_compressed(&copied, target) {
         Ok(_) => Err(Skip::Shape("weights that are converted once, in L2")),
         Err(_) => Ok(plan),
     }
 }
 
 /// The rows that [`staged`] plans over copies of operands.
-const GENERATED: &[Choose<CpuTarget>] = &[gemv::plan, gemv::plan_compressed_amx, gemv::plan_compressed, jit::plan_amx, jit::plan];
+const GENERATED: &[Choose<CpuTarget>] =
+    &[gemv::plan, gemv::plan_compressed_amx, gemv::plan_compressed, jit::plan_small, jit::plan_amx, jit::plan];
 
 /// Products of few columns of weights that lie as the user has them.
 ///

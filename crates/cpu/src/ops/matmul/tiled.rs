@@ -5,15 +5,16 @@
 //! post-ops decline, since a separate pass does those (`passes:jit`).
 //!
 //! For bytes two corrections are needed: tiles add 128 to signed sources, and products do not include the source's zero point. Both
-//! subtract a multiple of the column sums of the weights. Packed weights include these sums. For plain ones they are computed in every
-//! execution, by a product with a row of ones; a product of few rows computes them as one row more, so that weights are read once. Other
+//! subtract a multiple of the column sums of the weights. Packed weights include these sums. For others they are computed in every
+//! execution; a product of few rows computes them as one row more, so that weights are read once. Other
 //! zero points have terms that differ by row and by column; sums start with these, see [`zero_points`](super::zero_points).
 
 use super::place::{self, Place};
-use super::zero_points::{self, Outer, Terms};
+use super::zero_points::{self, Outer};
 use crate::CpuTarget;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::{Broadcast, varying};
+use crate::kernels::bytes::ByteProduct;
 use crate::kernels::chain::{self, Before, Chain, Operand};
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::gemm::{self, Gemm, Kind, Operands, Sizes};
@@ -27,7 +28,7 @@ use crate::ops::{passes, support};
 use crate::row::Generated;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Decision, Skip};
-use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Problem, Quant, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, PostOp, Problem, Quant, Tensor};
 use std::sync::Arc;
 
 /// A tensor of a product and the dimensions that are its sides, slowest first.
@@ -71,13 +72,13 @@ pub(crate) struct Request<'p> {
 pub(crate) struct Tiled {
     pub(super) attr: Attr,
     pub(super) args: [Arg; 3],
+    isa: Isa,
     dst: Tensor,
     /// Dimensions of the result that are its row and its columns.
     pub(super) row: Option<usize>,
     pub(super) columns: Vec<usize>,
     pub(super) gemm: Gemm,
-    /// Column sums of the right operand: the product that computes them; or their byte offset in packed weights and how many a product has.
-    column_sums: Option<Gemm>,
+    /// Column sums of the right operand that packed weights keep: their byte offset, and how many a product has.
     kept_sums: Option<(usize, usize)>,
     pub(super) places: [Place; 3],
     /// Sizes of the batch dimensions of result and right operand, and the byte strides of the operands along them.
@@ -101,6 +102,8 @@ pub(crate) struct Tiled {
     whole: bool,
     /// Elements from the right operand's scale of a column to the next one's, 0 for one scale, if these are all that scales differ by.
     factor_step: Option<usize>,
+    /// Number of products, if the epilogue's operands differ between them; else 0.
+    products: usize,
 }
 
 /// Sizes of a product: batch, rows and columns, depth.
@@ -111,10 +114,17 @@ pub(super) struct ProductSizes {
     pub(super) depth: usize,
 }
 
-/// The kernels of a product, and of the column sums of the right operand.
+/// The kernels of a product, and of the sums of its operands' lines.
 pub(crate) struct Code {
     gemm: gemm::Ready,
-    column_sums: Option<gemm::Ready>,
+    line_sums: [Option<ByteProduct>; 2],
+}
+
+impl Code {
+    /// The sums of an operand's lines along the depth, if they are contiguous and needed.
+    pub(super) fn line_sums(&self, operand: usize) -> Option<&ByteProduct> {
+        self.line_sums[operand].as_ref()
+    }
 }
 
 /// Elements of scratch of an execution, by purpose.
@@ -145,6 +155,9 @@ pub(crate) fn product(a: DataType, b: DataType) -> Result<Product, Skip> {
 /// Bytes of weights for each of the first rows that are as well read twice, from L1: a tail in registers is worth more.
 const READ_TWICE: usize = 8 << 10;
 const FIRST_ROWS: usize = 4;
+
+/// Most numbers of a line of the epilogue's operands, if it is repeated for each product.
+const MOST_LINES: usize = 1 << 20;
 
 /// The first element of a tensor of `columns` contiguous f32.
 fn line(t: &Tensor, columns: usize) -> Option<usize> {
@@ -180,13 +193,21 @@ impl Request<'_> {
         let by_column =
             b.is_none_or(|q| mask(q, self.b.tensor).count_ones() <= 1 && (mask(q, self.b.tensor) == 0 || scale == Some(column)));
         let n = self.c.tensor.dims().len();
-        let bias = self.bias.is_none_or(|t| t.dims().len() < n || t.dims()[..column].iter().all(|d| *d == 1));
+        let bias = self.bias.is_none_or(|t| t.dims().len() < n || t.dims()[self.batch..column].iter().all(|d| *d == 1));
         if a.is_some_and(|q| mask(q, self.a.tensor) != 0) || !by_column || !bias {
             return None;
         }
         let scaled = a.is_some() || b.is_some();
         let biased = self.bias.is_some();
-        Tail::plan(&About { attr: self.attr, dst: self.c.tensor, columns: column, compensated, scaled, biased }).ok()
+        Tail::plan(&About { attr: self.attr, dst: self.c.tensor, columns: column, batch: self.batch, compensated, scaled, biased }).ok()
+    }
+
+    /// Whether the bias or operands of post-ops differ between products of the batch: then the epilogue has lines for each product.
+    fn differs(&self) -> bool {
+        let batch = self.c.tensor.dims()[..self.batch].iter().any(|d| *d > 1);
+        let differs = |t: &Tensor| t.dims().len() > self.batch && t.dims()[..self.batch].iter().any(|d| *d > 1);
+        let operand = |op: &PostOp| matches!(op, PostOp::Binary { src1, .. } if differs(src1));
+        batch && (self.bias.is_some_and(differs) || self.attr.post_ops.iter().any(operand))
     }
 
     /// See [`Tiled::factor_step`].
@@ -242,7 +263,9 @@ impl Request<'_> {
         let (right, weights) = place::right(isa, b.tensor, b.rows, b.columns, product.together())?;
         let right = place::of_rows(isa, place::count(c.tensor, c.rows), b.tensor, (right, &weights));
         let to = place::plain(c.tensor, c.rows, c.columns).ok().filter(|p| p.column == c.tensor.dtype.bits() / 8);
-        let tail = to.filter(|_| !beside).and_then(|_| self.tail(compensated)).map(Arc::new);
+        let products = if self.differs() { c.tensor.dims()[..self.batch].iter().product::<i64>() as usize } else { 0 };
+        let lines = products.saturating_mul(Tail::apart(place::count(c.tensor, c.columns)));
+        let tail = to.filter(|_| !beside && lines <= MOST_LINES).and_then(|_| self.tail(compensated)).map(Arc::new);
         // With few rows, the portable epilogue costs nothing beside weights that are read once.
         if !beside {
             passes::left(tail.as_ref(), self.attr)?;
@@ -258,36 +281,32 @@ impl Request<'_> {
             depth: place::count(a.tensor, a.columns),
         };
         let kind = Kind { isa, product, right, a_step, begins: outer.is_some(), tail: tail.clone() };
-        let sums =
-            Kind { isa: isa.without_amx(), product: Product::U8S8, a_step: Stride::Fixed(4), begins: false, tail: None, ..kind.clone() };
         let weights_batch = b.tensor.dims()[..self.batch].iter().product::<i64>() as usize;
-        let by_product = summed && !beside && kept_sums.is_none() && right == Right::Panels;
-        let column_sums = by_product.then(|| Gemm::new(sums, Sizes { batch: weights_batch, rows: 1, ..sizes }, target)).transpose()?;
-        let all_columns = || weights_batch.checked_mul(if weights_batch > 1 { Tail::apart(columns) } else { columns });
+        let copies = match (products, compensated) {
+            (0, true) => weights_batch,
+            (products, _) => products.max(1),
+        };
+        let all_columns = copies.checked_mul(if copies > 1 { Tail::apart(columns) } else { columns });
         let gemm = Gemm::in_blocks(kind, sizes, place::block_steps(right, &weights), target)?;
         let too_long = || Skip::Shape("scratch exceeds the address space");
         let work = gemm.scratch_len().ok_or_else(too_long)?;
         let parts = Parts {
-            lines: tail.as_ref().map_or(Some(0), |t| t.scratch(if compensated { all_columns()? } else { columns })).ok_or_else(too_long)?,
-            ones: match (beside, by_product) {
-                (true, _) => sizes.rows * pitch(sizes.depth) / 4,
-                (_, true) => sizes.depth.div_ceil(4),
-                _ => 0,
-            },
+            lines: tail.as_ref().map_or(Some(0), |t| t.scratch(all_columns?)).ok_or_else(too_long)?,
+            ones: if beside { sizes.rows * pitch(sizes.depth) / 4 } else { 0 },
             rows: outer.map_or(Some(0), |o| o.numbers(sizes.batch.checked_mul(sizes.rows)?)).ok_or_else(too_long)?,
             compensation: if summed && !beside { weights_batch.checked_mul(columns).ok_or_else(too_long)? } else { 0 },
-            work: column_sums.as_ref().map_or(Some(0), Gemm::scratch_len).ok_or_else(too_long)?.max(work),
+            work,
         };
         let bytes = booked(&[parts.lines, parts.ones, parts.compensation, parts.rows, parts.work]).ok_or_else(too_long)?;
         let src_scales = (0..c.tensor.dims().len()).map(|d| (d < self.batch || c.rows.contains(&d)).then_some(d)).collect();
         let tiled = Tiled {
             attr: self.attr.clone(),
             args: [a.arg, b.arg, c.arg],
+            isa: isa.without_amx(),
             dst: c.tensor.clone(),
             row: if c.rows.len() == 1 { Some(c.rows[0]) } else { None },
             columns: c.columns.to_vec(),
             gemm,
-            column_sums,
             kept_sums,
             places: [left, weights, to.unwrap_or(Place { start: 0, row: 0, column: 0 })],
             batch: Dims::from_fn(self.batch, |d| c.tensor.dims()[d]),
@@ -303,6 +322,7 @@ impl Request<'_> {
             flips,
             whole: product.is_whole(),
             factor_step: self.factor_step(),
+            products,
         };
         if (tiled.tail.is_none() || outer.is_some()) && (tiled.row.is_none() || tiled.columns.len() != 1) {
             return Err(Skip::Layout("a result of several dimensions whose columns are apart".into()));
@@ -456,14 +476,7 @@ impl Tiled {
     }
 
     /// What is subtracted from the sums of every column; the column sums themselves if the factor differs by row.
-    fn compensation<'s>(
-        &self,
-        code: &Code,
-        (simd, ctx): (Simd, &Ctx<'_>),
-        scratch: [&'s mut [f32]; 2],
-        work: &mut crate::kernels::scratch::Part<'_>,
-    ) -> Result<&'s [i32], Error> {
-        let [ones, sums] = scratch;
+    fn compensation<'s>(&self, code: &Code, (simd, ctx): (Simd, &Ctx<'_>), sums: &'s mut [f32]) -> Result<&'s [i32], Error> {
         if sums.is_empty() {
             return Ok(&[]);
         }
@@ -476,21 +489,10 @@ impl Tiled {
             }
             return Ok(sums);
         }
-        let Some(gemm) = &code.column_sums else {
-            zero_points::column_sums(self, (simd, ctx), factor, lend(&mut *sums))?;
-            return Ok(bytemuck::cast_slice(sums));
-        };
-        bytemuck::cast_slice_mut::<f32, u8>(ones).fill(1);
-        let (ones, to) = (lend(ones), lend(sums));
-        let (starts, width) = (|right| [0, self.right_start(right), 0], self.width());
-        let store = |block: Block<'_>| {
-            for (j, sum) in block.columns.clone().zip(block.sums.iter()) {
-                to.set(block.unit * width + j, factor.wrapping_mul(sum.to_bits() as i32));
-            }
-        };
-        let on = Operands { a: ones, a_row: 0, a_depth: 1, store: &store, ..self.operands(ctx, &starts)? };
-        gemm.run(simd, ctx.executor(), work, &on);
-        Ok(bytemuck::cast_slice(sums))
+        zero_points::column_sums((self, code.line_sums(1)), (simd, ctx), lend(&mut *sums))?;
+        let sums = bytemuck::cast_slice_mut::<f32, i32>(sums);
+        sums.iter_mut().for_each(|sum| *sum = sum.wrapping_mul(factor));
+        Ok(sums)
     }
 
     /// Copies the rows of the left operand, with a row of ones behind them, to scratch.
@@ -548,6 +550,22 @@ impl<'a> Named<'a> for Bound<'_, 'a> {
         &self.dst
     }
 
+    fn products(&self) -> usize {
+        self.tiled.products
+    }
+
+    fn product(&self, index: usize) -> (Pos, usize) {
+        (self.tiled.position(index), self.tiled.right(index))
+    }
+
+    fn by_product(&self, operand: Operand) -> Result<Option<Broadcast<'a>>, Error> {
+        match operand {
+            Operand::Bias => self.tiled.bias(self.simd, self.ctx),
+            Operand::PostOp(i, of) => Ok(Some(Broadcast::tensor(self.argument(i, of)?))),
+            _ => Ok(None),
+        }
+    }
+
     fn line(&self, operand: Operand, dim: usize, out: &mut [f32]) -> Result<(), Error> {
         let Bound { tiled, simd, ctx, dst } = *self;
         let pos = [0; MAX_NDIMS];
@@ -579,21 +597,23 @@ impl Generated for Tiled {
     type Code = Code;
 
     fn build(&self) -> Result<Code, Error> {
-        Ok(Code { gemm: self.gemm.build()?, column_sums: self.column_sums.as_ref().map(Gemm::build).transpose()? })
+        let by_line = self.parts.compensation > 0 && self.kept_sums.is_none() && self.places[1].row == 1;
+        let (of_rows, signed) = (self.outer.is_some_and(|o| o.by_column), self.gemm.product() == Product::S8S8);
+        let sums = |wanted: bool, signed| wanted.then(|| ByteProduct::of_sums(self.isa, signed)).transpose();
+        Ok(Code { gemm: self.gemm.build()?, line_sums: [sums(of_rows, signed)?, sums(by_line, true)?] })
     }
 
     fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let lines = scratch.take(self.parts.lines)?.into_slice();
-        let (ones, sums) = (scratch.take(self.parts.ones)?.into_slice(), scratch.take(self.parts.compensation)?.into_slice());
-        let (copy, ones) = ones.split_at_mut(if self.beside { ones.len() } else { 0 });
+        let (copy, sums) = (scratch.take(self.parts.ones)?.into_slice(), scratch.take(self.parts.compensation)?.into_slice());
         let rows = scratch.take(self.parts.rows)?.into_slice();
         let mut work = scratch.take(self.parts.work)?;
-        let column_sums = self.compensation(code, (simd, ctx), [ones, sums], &mut work)?;
+        let column_sums = self.compensation(code, (simd, ctx), sums)?;
         let starts = |batch| {
             let [a, b, c] = self.starts(batch);
             [if self.beside { 0 } else { a }, b, c]
         };
-        let outer = Terms::new(self, (simd, ctx), column_sums, rows)?;
+        let outer = self.terms(code, (simd, ctx), column_sums, rows)?;
         let begin = |block: Block<'_>| {
             if let Some(terms) = &outer {
                 terms.begin(block);
@@ -619,8 +639,8 @@ impl Generated for Tiled {
         }
         let named = Bound { tiled: self, simd, ctx, dst: View::of(simd, ctx, self.args[2])? };
         let args = tail.args(&named, self.columns.last().copied().unwrap_or(0), compensation, lines)?;
-        let several = compensation.len() > self.width();
-        let tail_column = |batch| if several { self.right(batch) * Tail::apart(self.width()) } else { 0 };
+        let apart = if self.products > 0 || compensation.len() > self.width() { Tail::apart(self.width()) } else { 0 };
+        let tail_column = |batch| apart * if self.products > 0 { batch } else { self.right(batch) };
         code.gemm.run(simd, ctx.executor(), &mut work, &Operands { tail: Some(&args), tail_column: &tail_column, ..on });
         Ok(())
     }

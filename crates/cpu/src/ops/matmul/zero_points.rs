@@ -4,18 +4,22 @@
 //! of B[n])`: numbers by row times numbers by column. Sums start with these terms, in 32-bit integers, so that all that follows is as
 //! without zero points.
 //!
-//! Also the column sums of plain right operands, for zero points and for the 128 that is added to signed elements of the left operand.
+//! Also the column sums of right operands, for zero points and for the 128 that is added to signed elements of the left operand.
 
-use super::tiled::Tiled;
+use super::tiled::{Code, Tiled};
 use crate::kernels::broadcast::{Broadcast, varying};
+use crate::kernels::bytes::{ByteProduct, Lines};
 use crate::kernels::multiversion::{Body, Simd, multiversion};
-use crate::kernels::nest::Block;
+use crate::kernels::nest::{Block, Right};
 use crate::kernels::scratch::lend;
 use oxidnn_runtime::{Buf, Ctx};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Tensor};
+use oxidnn_spec::{Arg, Attr, Error, Tensor};
 
 /// Columns whose terms are computed at a time.
 const CHUNK: usize = 128;
+
+/// Bytes of a column in a step of a panel.
+const STEP: usize = 4;
 
 /// Rows whose elements are summed at a time.
 const ROWS: usize = 64;
@@ -28,7 +32,7 @@ pub(super) struct Outer {
     /// Zero points of the left operand, one a row.
     pub(super) by_row: bool,
     /// Zero points of the right operand, and whether each column has its own.
-    by_column: bool,
+    pub(super) by_column: bool,
     differ: bool,
 }
 
@@ -59,22 +63,23 @@ impl Outer {
     }
 }
 
-impl<'t> Terms<'t> {
+impl Tiled {
     /// The terms of an execution; those by row are in scratch of [`Outer::numbers`] elements. `None` if sums start with zero.
     ///
     /// # Errors
     /// [`Error`] when an argument is missing.
-    pub(super) fn new(
-        tiled: &'t Tiled,
+    pub(super) fn terms<'t>(
+        &'t self,
+        code: &Code,
         (simd, ctx): (Simd, &Ctx<'t>),
         column_sums: &'t [i32],
         rows: &'t mut [f32],
     ) -> Result<Option<Terms<'t>>, Error> {
+        let tiled = self;
         let Some(outer) = tiled.outer else { return Ok(None) };
         let (sizes, arg) = (tiled.gemm.sizes(), tiled.args[0]);
         let (count, to) = (sizes.batch * sizes.rows, lend(&mut *rows));
         let bytes: &[u8] = ctx.input(arg).ok_or_else(|| Error::arg(arg, "memory that is written too", "memory of its own"))?;
-        let signed = ctx.bound(arg).is_some_and(|b| b.tensor.dtype == DataType::S8);
         let shift = outer.by_row.then(|| tiled.zero_points((simd, ctx), 0)).transpose()?;
         let columns = outer.differ.then(|| tiled.zero_points((simd, ctx), 1)).transpose()?;
         let [of_rows, of_columns] = tiled.first_zero_points(simd, ctx)?;
@@ -90,9 +95,10 @@ impl<'t> Terms<'t> {
                 pos[tiled.row.unwrap_or(0)] = (first + i) as i64;
                 *zero_point = shift.as_ref().map_or(of_rows, |shift| shift.at(&pos) as i32);
             }
-            if outer.by_column {
-                let rows = &bytes[tiled.starts(unit)[0] + first * tiled.places[0].row..];
-                row_sums(simd, rows, tiled.places[0].row, sizes.depth, signed, &mut sums[..own]);
+            if let Some(code) = code.line_sums(0) {
+                let step = tiled.places[0].row;
+                let rows = Lines { bytes: &bytes[tiled.starts(unit)[0] + first * step..], step, depth: sizes.depth };
+                code.sum_lines(simd, rows, &mut sums[..own]);
                 for (sum, zero_point) in sums[..own].iter_mut().zip(&zero_points) {
                     *sum = sum.wrapping_sub(zero_point.wrapping_mul(sizes.depth as i32)).wrapping_mul(factor);
                 }
@@ -105,7 +111,9 @@ impl<'t> Terms<'t> {
         });
         Ok(Some(Terms { tiled, outer, simd, rows: bytemuck::cast_slice(rows), columns, column_sums }))
     }
+}
 
+impl Terms<'_> {
     /// Writes what the sums of a block start with.
     pub(super) fn begin(&self, block: Block<'_>) {
         let (tiled, Outer { by_row, by_column, .. }) = (self.tiled, self.outer);
@@ -139,26 +147,36 @@ impl<'t> Terms<'t> {
     }
 }
 
-/// Writes `factor` times the column sums of all plain right operands.
+/// Writes the column sums of all right operands.
 ///
 /// # Errors
 /// [`Error`] when the argument is missing or also written.
-pub(super) fn column_sums(tiled: &Tiled, (simd, ctx): (Simd, &Ctx<'_>), factor: i32, to: Buf) -> Result<(), Error> {
+pub(super) fn column_sums((tiled, code): (&Tiled, Option<&ByteProduct>), (simd, ctx): (Simd, &Ctx<'_>), to: Buf) -> Result<(), Error> {
     let (arg, place, depth, width) = (tiled.args[1], tiled.places[1], tiled.gemm.sizes().depth, tiled.width());
     let bytes: &[u8] = ctx.input(arg).ok_or_else(|| Error::arg(arg, "memory that is written too", "memory of its own"))?;
-    let pieces = width.div_ceil(CHUNK);
+    let panels = tiled.gemm.right() == Right::Panels;
+    let each = if panels { tiled.gemm.sizes().width } else { CHUNK };
+    let pieces = width.div_ceil(each);
     ctx.executor().run(ctx.executor().threads(), tiled.rights() * pieces, &|_, task| {
-        let (right, first) = (task / pieces, task % pieces * CHUNK);
-        let count = CHUNK.min(width - first);
-        let at = tiled.right_start(right) + first * place.column;
+        let (right, piece) = (task / pieces, task % pieces);
+        let first = piece * each;
+        let count = each.min(width - first);
+        let at = tiled.right_start(right) + place.column * if panels { piece } else { first };
         let mut sums = [0i32; CHUNK];
         let to_sum = &mut sums[..count];
-        if place.row == 1 {
-            row_sums(simd, &bytes[at..], place.column, depth, true, to_sum);
-        } else {
-            simd.run(Columns { bytes: &bytes[at..], row: place.row, depth, sums: to_sum });
+        match code {
+            Some(code) => code.sum_lines(simd, Lines { bytes: &bytes[at..], step: place.column, depth }, to_sum),
+            None if panels => {
+                for (part, to) in to_sum.chunks_mut(CHUNK / STEP).enumerate() {
+                    let mut elements = [0; CHUNK];
+                    let elements = &mut elements[..to.len() * STEP];
+                    let bytes = &bytes[at + part * CHUNK..];
+                    simd.run(Columns { bytes, row: place.row, depth: depth.div_ceil(STEP), sums: &mut *elements });
+                    to.iter_mut().zip(elements.chunks_exact(STEP)).for_each(|(sum, elements)| *sum = elements.iter().sum());
+                }
+            }
+            None => simd.run(Columns { bytes: &bytes[at..], row: place.row, depth, sums: to_sum }),
         }
-        sums.iter_mut().for_each(|sum| *sum = sum.wrapping_mul(factor));
         to.write(right * width + first, &sums[..count]);
     });
     Ok(())
@@ -213,30 +231,6 @@ impl Columns<'_> {
         self.sums[first..end].copy_from_slice(&sums);
         end
     }
-}
-
-multiversion! {
-    /// The sums of rows of bytes.
-    fn row_sums(rows: &[u8], step: usize, depth: usize, signed: bool, sums: &mut [i32]) {
-        for (i, sum) in sums.iter_mut().enumerate() {
-            let row = &rows[i * step..][..depth];
-            *sum = if signed { row_sum(row, |byte| i32::from(byte.cast_signed())) } else { row_sum(row, i32::from) };
-        }
-    }
-}
-
-/// The sum of a row, in lanes whose number the compiler knows.
-#[inline(always)]
-fn row_sum(row: &[u8], number: impl Fn(u8) -> i32) -> i32 {
-    const LANES: usize = 16;
-    let (whole, rest) = row.as_chunks::<LANES>();
-    let rest = rest.iter().map(|byte| number(*byte)).sum::<i32>();
-    if whole.is_empty() {
-        return rest;
-    }
-    let mut lanes = [0; LANES];
-    whole.iter().for_each(|bytes| lanes.iter_mut().zip(bytes).for_each(|(sum, byte)| *sum += number(*byte)));
-    lanes.iter().sum::<i32>() + rest
 }
 
 multiversion! {

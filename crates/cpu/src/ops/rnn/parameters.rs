@@ -93,7 +93,7 @@ impl Gradient {
         let sum = PostOp::Sum { scale: Real::new(1.0), zero_point: 0, dtype: None };
         let post_ops = if op.diff_weights_overwrite { Vec::new() } else { vec![sum] };
         let attr = Attr { post_ops, ..Attr::default() };
-        let about = About { attr: &attr, dst: &dst, columns: 1, compensated: false, scaled: false, biased: false };
+        let about = About { attr: &attr, dst: &dst, columns: 1, batch: 0, compensated: false, scaled: false, biased: false };
         let tail = place.map(|_| Tail::plan(&about).map(Arc::new)).transpose()?;
         let kind = Kind { isa, product, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail };
         let words = z.samples().div_ceil(product.depth());
