@@ -54,7 +54,7 @@ fn sweep(isa: Isa, act: Act) -> Entry {
     let (of_sums, of_all) = act.lines();
     let matrices = act.matrices().len();
     let of_bits = usize::from(act.has_bits());
-    let blocks = Blocks { count: if act.has_bits() { 1 } else { 2 }, distance: rows * width };
+    let blocks = Blocks { count: if act.has_bits() { 1 } else { 2 }, distance: rows * width, images: 1, image: 0 };
     let of_matrices = (0..matrices).map(|m| blocks.count * if m < matrices - of_bits { rows * width } else { rows * width / 32 });
     let lens: Vec<usize> = of_matrices.chain((0..of_all).map(|_| blocks.count * width)).collect();
     let sweep = Sweep::get(isa, act, Elem::F32, (width, false)).unwrap();
