@@ -54,7 +54,7 @@ fn sweep(isa: Isa, act: Act) -> Entry {
     let (of_sums, of_all) = act.lines();
     let matrices = act.matrices().len();
     let of_bits = usize::from(act.has_bits());
-    let blocks = Blocks { count: if act.has_bits() { 1 } else { 2 }, distance: rows * width };
+    let blocks = Blocks { count: if act.has_bits() { 1 } else { 2 }, distance: rows * width, images: 1, image: 0 };
     let of_matrices = (0..matrices).map(|m| blocks.count * if m < matrices - of_bits { rows * width } else { rows * width / 32 });
     let lens: Vec<usize> = of_matrices.chain((0..of_all).map(|_| blocks.count * width)).collect();
     let sweep = Sweep::get(isa, act, Elem::F32, (width, false)).unwrap();
@@ -100,7 +100,7 @@ fn call<'a>(table: &'a Table, [source, result]: [Operand<'a>; 2], other: Option<
 fn strips(isa: Isa) -> Vec<Entry> {
     let lanes = isa.width().lanes();
     let channels = 2 * lanes;
-    let sums = Depthwise { window: window(), weights: Elem::F32, dots: None, group: [1, 1], shifted: true, single: false };
+    let sums = Depthwise { window: window(), weights: Elem::F32, dots: None, signed: false, group: [1, 1], shifted: true, single: false };
     let kernel = Strip::get(isa, &Tailed { sums, tail: Tail::raw() }, Channels::once(channels)).unwrap();
     let table = table(channels, 0, 0.0);
     let lens = [ROWS * COLUMNS * channels, 2 * channels, ROWS * LEN * channels, channels];

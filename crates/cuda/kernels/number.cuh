@@ -42,6 +42,8 @@ DEVICE float ratio(float x, float y) {
     return rest - rest == 0 ? fmaf(rest, r, q) : q;
 }
 DEVICE double ratio(double x, double y) { return x / y; }
+DEVICE float inverse_root(float x) { return rsqrtf(x); }
+DEVICE double inverse_root(double x) { return 1.0 / sqrt(x); }
 
 // Approximations for results that are rounded to 16 bits or fewer. short_exp: relative error 2^-20 |x|. short_ratio: relative error 2^-22, divisors from 1 to
 // infinity.
@@ -240,6 +242,17 @@ DEVICE void store_code(void* data, i64 at, typename T::word code) {
 template <class T>
 DEVICE real load(const void* data, i64 at) {
     return T::decode(load_code<T>(data, at));
+}
+// A number that no thread of the kernel writes, such as a scale: equal ones are loaded once.
+template <class T>
+DEVICE real constant(const void* data, i64 at) {
+    if constexpr (T::BITS == 32) {
+        return T::decode((typename T::word)__ldg((const u32*)data + at));
+    } else if constexpr (T::BITS == 16) {
+        return T::decode((typename T::word)__ldg((const u16*)data + at));
+    } else {
+        return load<T>(data, at);
+    }
 }
 template <class T>
 DEVICE void store(void* data, i64 at, real v) {

@@ -3,12 +3,13 @@
 // With x^ = (x - mean) * inverse and g = scale * diff_dst: diff_src = (g - mean(g) - x^ mean(g x^)) * inverse, diff_scale = sum of diff_dst x^ and diff_shift =
 // sum of diff_dst over the rows.
 //
-// CTA i takes rows i, i + gridDim.x, ... A thread has VECTOR * CHUNKS columns, and keeps their two column sums in registers over all rows of the CTA; those of
-// a cluster of CLUSTER CTAs are added through distributed shared memory, and go to partial[sum, cluster, column]. Rows are prefetched into a ring of STAGES slots in shared memory: with BULK (Hopper) by a thread that copies whole rows
-// (cp.async.bulk), otherwise each thread copies what it reads itself (cp.async).
+// A row has a team of THREADS threads: a CTA, or, with TEAMS > 1, a warp of a CTA of TEAMS warps. Team i takes rows i, i + teams, ... A thread has VECTOR * CHUNKS
+// columns, and keeps their two column sums in registers over all rows of the team; those of a CTA's teams, or of a cluster of CLUSTER CTAs, are added through
+// (distributed) shared memory, and go to partial[sum, CTA or cluster, column]. Rows are prefetched into a ring of STAGES slots a team in shared memory: with BULK
+// (Hopper) by a thread that copies whole rows (cp.async.bulk), otherwise each thread copies what it reads itself (cp.async).
 //
 // The generated header has the matrices `src`, `diff_dst` and `diff_src` (columns.rs), `row_mean` and `row_variance` of a row, `inverse_of` a variance, `factor`
-// (scale) of a column, and CENTRED (0 for RMS normalisation: no mean). With ADRIFT rows are not aligned to vectors, but all rows of a CTA have the same offset
+// (scale) of a column, and CENTRED (0 for RMS normalisation: no mean). With ADRIFT rows are not aligned to vectors, but all rows of a team have the same offset
 // from a vector boundary: vectors begin at the first boundary in the row, and the columns before it and behind the last vector are the edge, one per thread.
 #include "fetch.cuh"
 #include "args.cuh"
@@ -23,20 +24,26 @@
 #define SRC_BYTES (VECTOR * (int)sizeof(src_number::word))
 #define DIFF_BYTES (VECTOR * (int)sizeof(diff_dst_number::word))
 
-// The columns before the first vector of the CTA's rows, and the number of vectors; a thread's first column in a chunk; its column of the edge, -1 if it has none.
-DEVICE int head(const Args& a) { return ADRIFT ? (int)min(-(a.src_offset + (i64)blockIdx.x * a.src_step) & VECTOR - 1, a.columns) : 0; }
+// This thread's team in the CTA, and of all; its place in it; the number of teams.
+DEVICE int own_team() { return TEAMS == 1 ? 0 : threadIdx.x / THREADS; }
+DEVICE int team() { return blockIdx.x * TEAMS + own_team(); }
+DEVICE int lane() { return TEAMS == 1 ? threadIdx.x : threadIdx.x % THREADS; }
+DEVICE int teams() { return gridDim.x * TEAMS; }
+
+// The columns before the first vector of the team's rows, and the number of vectors; a thread's first column in a chunk; its column of the edge, -1 if it has none.
+DEVICE int head(const Args& a) { return ADRIFT ? (int)min(-(a.src_offset + (i64)team() * a.src_step) & VECTOR - 1, a.columns) : 0; }
 DEVICE int vectors(const Args& a) { return ((int)a.columns - head(a)) / VECTOR; }
-DEVICE int column(const Args& a, int chunk) { return head(a) + (chunk * THREADS + threadIdx.x) * VECTOR; }
+DEVICE int column(const Args& a, int chunk) { return head(a) + (chunk * THREADS + lane()) * VECTOR; }
 DEVICE int edge(const Args& a) {
-    const int c = (int)threadIdx.x < head(a) ? threadIdx.x : threadIdx.x + vectors(a) * VECTOR;
-    return ADRIFT && threadIdx.x < 2 * VECTOR && c < (int)a.columns ? c : -1;
+    const int c = lane() < head(a) ? lane() : lane() + vectors(a) * VECTOR;
+    return ADRIFT && lane() < 2 * VECTOR && c < (int)a.columns ? c : -1;
 }
 DEVICE bool is_vector(const Args& a, int c) { return c + VECTOR <= (int)a.columns; }
 
 // The vectors of a chunk in a stage of the ring: those of the source, then those of the gradient.
 DEVICE u8* staged(int stage, int chunk, bool diff) {
     extern __shared__ __align__(16) u8 ring[];
-    const int rows = CHUNKS * THREADS, place = stage * rows * (SRC_BYTES + DIFF_BYTES);
+    const int rows = CHUNKS * THREADS, place = (own_team() * STAGES + stage) * rows * (SRC_BYTES + DIFF_BYTES);
     return ring + place + (diff ? rows * SRC_BYTES + chunk * THREADS * DIFF_BYTES : chunk * THREADS * SRC_BYTES);
 }
 
@@ -45,13 +52,13 @@ DEVICE const diff_dst_number::word* diff_row(const Args& a, i64 r) { return (con
 
 #if BULK
 DEVICE u64* arrived(int stage) {
-    __shared__ __align__(8) u64 barriers[STAGES];
-    return barriers + stage;
+    __shared__ __align__(8) u64 barriers[TEAMS * STAGES];
+    return barriers + own_team() * STAGES + stage;
 }
 
-// Thread 0 copies the vectors of a row.
+// A team's first thread copies the vectors of a row.
 DEVICE void fetch_row(const Args& a, i64 r, int stage) {
-    if (threadIdx.x != 0 || r >= a.rows) return;
+    if (lane() != 0 || r >= a.rows) return;
     const u32 bytes = vectors(a) * SRC_BYTES, diff_bytes = vectors(a) * DIFF_BYTES;
     expect_bytes(arrived(stage), bytes + diff_bytes);
     if (ADRIFT && bytes == 0) return;
@@ -65,22 +72,23 @@ DEVICE void fetch_row(const Args& a, i64 r, int stage) {
         for (int k = 0; k < CHUNKS; ++k) {
             const int c = column(a, k);
             if (!is_vector(a, c)) continue;
-            fetch<SRC_BYTES>(staged(stage, k, false) + threadIdx.x * SRC_BYTES, src_row(a, r) + c);
-            fetch<DIFF_BYTES>(staged(stage, k, true) + threadIdx.x * DIFF_BYTES, diff_row(a, r) + c);
+            fetch<SRC_BYTES>(staged(stage, k, false) + lane() * SRC_BYTES, src_row(a, r) + c);
+            fetch<DIFF_BYTES>(staged(stage, k, true) + lane() * DIFF_BYTES, diff_row(a, r) + c);
         }
     }
     commit_fetches();
 }
 #endif
 
-// The sums over the CTA, in a fixed order, returned to all threads. `parts` alternates between rows, so that one barrier is enough.
+// The sums over the team, in a fixed order, returned to all threads. `parts` alternates between rows, so that one barrier is enough.
 DEVICE void reduced(real (&s)[2], real (*parts)[WARPS]) {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
 #pragma unroll
         for (int step = 16; step > 0; step /= 2) s[i] += __shfl_xor_sync(~0u, s[i], step);
-        if (threadIdx.x % 32 == 0) parts[i][threadIdx.x / 32] = s[i];
+        if (TEAMS == 1 && threadIdx.x % 32 == 0) parts[i][threadIdx.x / 32] = s[i];
     }
+    if (TEAMS > 1) return __syncwarp();
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -90,7 +98,13 @@ DEVICE void reduced(real (&s)[2], real (*parts)[WARPS]) {
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) rows_gradient(const __grid_constant__ Args a) {
+// The compiler keeps a vector's elements no longer, but only the vector, and converts them again.
+template <class V> DEVICE void forget(V& v) {
+#pragma unroll
+    for (int i = 0; i < (int)sizeof(v.words) / 4; ++i) asm volatile("" : "+r"(((u32*)v.words)[i]));
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS * TEAMS, BLOCKS) rows_gradient(const __grid_constant__ Args a) {
     begin();
     __shared__ real parts[2][2][WARPS];
     real factors[CHUNKS][VECTOR] = {}, sums[2][CHUNKS][VECTOR] = {};
@@ -102,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) rows_gradient(cons
         }
     }
 #if BULK
-    if (threadIdx.x == 0) {
+    if (lane() == 0) {
 #pragma unroll
         for (int stage = 0; stage < STAGES; ++stage) init_barrier(arrived(stage));
         fence_barriers();
@@ -111,26 +125,27 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) rows_gradient(cons
     u32 phase = 0;
 #endif
 #pragma unroll
-    for (int stage = 0; stage < STAGES - 1 + BULK; ++stage) fetch_row(a, blockIdx.x + (i64)stage * gridDim.x, stage);
+    for (int stage = 0; stage < STAGES - 1 + BULK; ++stage) fetch_row(a, team() + (i64)stage * teams(), stage);
     const int own = edge(a);
     const real own_factor = own >= 0 ? factor(a, own) : (real)0;
     real own_x = 0, own_d = 0, own_sums[2] = {};
     auto load_edge = [&](i64 r, real& x, real& d) {
         if (own >= 0) x = src_number::decode(src_row(a, r)[own]), d = diff_dst_number::decode(diff_row(a, r)[own]);
     };
-    load_edge(blockIdx.x, own_x, own_d);
+    const i64 first = min((i64)team(), a.rows - 1);
+    load_edge(first, own_x, own_d);
     const real share = (real)1 / (real)a.columns;
-    real mean = row_mean(a, blockIdx.x), variance = row_variance(a, blockIdx.x);
+    real mean = row_mean(a, first), variance = row_variance(a, first);
     int turn = 0, stage = 0;
-    for (i64 r = blockIdx.x; r < a.rows; r += gridDim.x, turn ^= 1, stage = stage + 1 == STAGES ? 0 : stage + 1) {
+    for (i64 r = team(); r < a.rows; r += teams(), turn ^= 1, stage = stage + 1 == STAGES ? 0 : stage + 1) {
 #if BULK
         wait_bytes(arrived(stage), phase);
         if (stage == STAGES - 1) phase ^= 1;
 #else
-        fetch_row(a, r + (i64)(STAGES - 1) * gridDim.x, stage == 0 ? STAGES - 1 : stage - 1);
+        fetch_row(a, r + (i64)(STAGES - 1) * teams(), stage == 0 ? STAGES - 1 : stage - 1);
         wait_fetches<STAGES - 1>();
 #endif
-        const i64 later = min(r + gridDim.x, a.rows - 1);
+        const i64 later = min(r + teams(), a.rows - 1);
         const real next_mean = row_mean(a, later), next_variance = row_variance(a, later), inverse = inverse_of(variance);
         real next_x = 0, next_d = 0;
         load_edge(later, next_x, next_d);
@@ -142,21 +157,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) rows_gradient(cons
             sum_dx = fma(d * inverse, apart, sum_dx);
             sum_d += d;
         };
+        Vector<src_number, VECTOR> x[CHUNKS];
+        Vector<diff_dst_number, VECTOR> dd[CHUNKS];
 #pragma unroll
         for (int k = 0; k < CHUNKS; ++k) {
             if (!is_vector(a, column(a, k))) continue;
-            Vector<src_number, VECTOR> x;
-            Vector<diff_dst_number, VECTOR> dd;
-            x.load(staged(stage, k, false), threadIdx.x * VECTOR);
-            dd.load(staged(stage, k, true), threadIdx.x * VECTOR);
+            x[k].load(staged(stage, k, false), lane() * VECTOR);
+            dd[k].load(staged(stage, k, true), lane() * VECTOR);
 #pragma unroll
-            for (int i = 0; i < VECTOR; ++i) add(x.number(i), dd.number(i), factors[k][i], apart[k][i], g[k][i], sums[0][k][i], sums[1][k][i]);
+            for (int i = 0; i < VECTOR; ++i) add(x[k].number(i), dd[k].number(i), factors[k][i], apart[k][i], g[k][i], sums[0][k][i], sums[1][k][i]);
         }
         real own_apart = 0, own_g = 0;
         if (own >= 0) add(own_x, own_d, own_factor, own_apart, own_g, own_sums[0], own_sums[1]);
         reduced(s, parts[turn]);
 #if BULK
-        fetch_row(a, r + (i64)STAGES * gridDim.x, stage);   // all threads have read the stage
+        fetch_row(a, r + (i64)STAGES * teams(), stage);   // all threads have read the stage
 #endif
         // (g - mean(g) - x^ mean(g x^)) inverse, where x^ = (x - mean) inverse
         const real constant = CENTRED ? -s[0] * share * inverse : (real)0, slope = -(s[1] * share * inverse) * inverse * inverse;
@@ -166,9 +181,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) rows_gradient(cons
         for (int k = 0; k < CHUNKS; ++k) {
             const int c = column(a, k);
             if (!is_vector(a, c)) continue;
+            if (TEAMS > 1) forget(x[k]), forget(dd[k]);
             Vector<diff_src_number, VECTOR> out;
 #pragma unroll
-            for (int i = 0; i < VECTOR; ++i) out.words[i] = result(g[k][i], apart[k][i]);
+            for (int i = 0; i < VECTOR; ++i) {
+                if (TEAMS > 1) apart[k][i] = x[k].number(i) - mean, g[k][i] = dd[k].number(i) * factors[k][i];
+                out.words[i] = result(g[k][i], apart[k][i]);
+            }
             out.store_once(a.diff_src_rows, row + c);
         }
         if (own >= 0) ((diff_src_number::word*)a.diff_src_rows)[row + own] = result(own_g, own_apart);
@@ -185,7 +204,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) rows_gradient(cons
         }
         if (own >= 0) to[own] = own_sums[sum];
     };
-#if CLUSTER > 1 || ADRIFT
+#if TEAMS > 1
+    extern __shared__ __align__(16) u8 ring[];
+    real* const room = (real*)ring;
+    const int columns = (int)a.columns, own_room = own_team() * 2 * columns;
+    __syncthreads();
+    store(room + own_room, 0);
+    store(room + own_room + columns, 1);
+    __syncthreads();
+    for (int j = threadIdx.x; j < 2 * columns; j += THREADS * TEAMS) {
+        real sum = room[j];
+        for (int t = 1; t < TEAMS; ++t) sum += room[t * 2 * columns + j];
+        a.partial[((i64)(j / columns) * gridDim.x + blockIdx.x) * columns + j % columns] = sum;
+    }
+#elif CLUSTER > 1 || ADRIFT
     // Through shared memory, from where neighbouring threads store neighbouring sums; each CTA adds a share of the cluster's, in the order of ranks.
     real* const room = (real*)staged(0, 0, false);
     const int columns = (int)a.columns, rank = blockIdx.x % CLUSTER;

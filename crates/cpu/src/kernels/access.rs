@@ -225,7 +225,7 @@ pub(crate) fn copy_line(from: &[f32], to: &mut [f32]) {
 
 /// Zeroes contiguous bytes, up to a cache line by two stores that may overlap.
 #[inline]
-fn zero_bytes(buf: &Buf<'_>, at: usize, count: usize) {
+pub(crate) fn zero_bytes(buf: &Buf<'_>, at: usize, count: usize) {
     match count {
         33..=64 => [at, at + count - 32].iter().for_each(|at| buf.write(*at, &[0u8; 32])),
         16..=32 => [at, at + count - 16].iter().for_each(|at| buf.write(*at, &[0u8; 16])),

@@ -25,6 +25,10 @@ pub struct Blocks {
     pub count: usize,
     /// Elements from the begin of one to the begin of the next.
     pub distance: usize,
+    /// The same of images of such blocks, whose rows are all processed.
+    pub images: usize,
+    /// As said.
+    pub image: usize,
 }
 
 /// The kernels for matrices of some width.
@@ -92,7 +96,7 @@ impl Sweep {
     /// If a matrix ends before its rows, rows of bits are not whole vectors, a line ends before its columns, or operands are not those of
     /// the kernel.
     pub fn run(&self, matrices: &[(Buf, usize)], (rows, blocks): (Range<usize>, Blocks), sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
-        if rows.is_empty() || blocks.count == 0 || self.width == 0 {
+        if rows.is_empty() || blocks.count * blocks.images == 0 || self.width == 0 {
             return;
         }
         let (act, size) = (self.act, self.elem.bytes());
@@ -101,11 +105,11 @@ impl Sweep {
         assert!(matrices.len() == act.matrices().len(), "{} matrices for {act:?}", matrices.len());
         assert!(!act.has_bits() || !self.masked, "bits of {} columns", self.width);
         let row_of = |m: usize| if m == BITS { self.width / 8 } else { row };
-        let block_of = |m: usize| if m == BITS { blocks.distance / 8 } else { blocks.distance * size };
+        let [block_of, image_of] = [blocks.distance, blocks.image].map(|n| move |m: usize| if m == BITS { n / 8 } else { n * size });
         let mut first = [std::ptr::null_mut::<u8>(); BITS + 1];
         for (m, (buf, start)) in act.matrices().iter().zip(matrices) {
-            first[*m] =
-                Written::from(*buf).at("matrix", *start, reach(&[(blocks.count, block_of(*m)), (rows.end, row_of(*m))], row_of(*m)));
+            let steps = [(blocks.images, image_of(*m)), (blocks.count, block_of(*m)), (rows.end, row_of(*m))];
+            first[*m] = Written::from(*buf).at("matrix", *start, reach(&steps, row_of(*m)));
         }
         let line = self.width.checked_mul(blocks.count).and_then(|n| n.checked_mul(size_of::<f32>()));
         let mut lines = [std::ptr::null_mut::<f32>(); LINES];
@@ -127,25 +131,29 @@ impl Sweep {
             }
             sums => (L1_BYTES / row).max(if sums == 0 { ROWS_PER_CALL } else { 2 * ROWS_PER_CALL }),
         };
-        // A kernel for all columns goes to the next rows by itself.
+        // A kernel for all columns goes to the next rows by itself, or to those of the next image.
         let most = if self.parts.len() == 1 { (rows.len() / each * each).max(each) } else { each };
-        for (block, start) in (0..calls).flat_map(|block| rows.clone().step_by(most).map(move |start| (block, start))) {
+        let (together, images) = if one { (blocks.images, 1) } else { (1, blocks.images) };
+        for (i, start) in (0..images * calls).flat_map(|i| rows.clone().step_by(most).map(move |start| (i, start))) {
+            let (image, block) = (i / calls, i % calls);
             let all = most.min(rows.end - start);
             let count = each.min(all);
+            let times = if one { together } else { all / count };
+            let next = |count: usize, m: usize| if one { image_of(m) } else { count * row_of(m) };
             for (i, part) in self.parts.iter().enumerate() {
                 let (groups, columns) = if one { (blocks.count, blocks.distance) } else { (part.groups, part.each) };
                 let matrix = |m: usize| {
                     let column = if m == BITS { part.first / 8 } else { part.first * size };
-                    first[m].wrapping_add(block * block_of(m) + start * row_of(m) + column)
+                    first[m].wrapping_add(image * image_of(m) + block * block_of(m) + start * row_of(m) + column)
                 };
                 let args = Args {
                     matrices: std::array::from_fn(matrix),
                     row,
                     row_of_bits: row_of(BITS),
                     rows: count,
-                    times: all / count,
-                    next: (count * row).wrapping_sub(groups * columns * size),
-                    next_of_bits: (count * row_of(BITS)).wrapping_sub(groups * columns / 8),
+                    times,
+                    next: next(count, 0).wrapping_sub(groups * columns * size),
+                    next_of_bits: next(count, BITS).wrapping_sub(groups * columns / 8),
                     groups,
                     group: (columns * size).wrapping_sub(count * row),
                     group_of_bits: (columns / 8).wrapping_sub(count * row_of(BITS)),

@@ -47,12 +47,6 @@ impl<const W: usize> Lanes<W> {
         }
         self
     }
-
-    /// Sum of the lanes, pairwise.
-    #[inline(always)]
-    pub fn sum(self) -> f32 {
-        pairwise(self.0, |a, b| a + b)
-    }
 }
 
 /// Combines the lanes pairwise.

@@ -47,6 +47,23 @@ impl Table {
         self.rows.push(Row { lines: self.lines.len() - start, ..row });
     }
 
+    /// The rows of so many images, at these distances in source, result and the other operand.
+    #[must_use]
+    pub fn repeated(&self, images: usize, [source, result, other]: [usize; 3]) -> Table {
+        let mut all = Table::default();
+        for (image, (i, row)) in (0..images).flat_map(|image| self.rows.iter().enumerate().map(move |row| (image, row))) {
+            let line = |l: &Line| Line { source: l.source + image * source, other: l.other + image * other, ..*l };
+            let row = Row { result: row.result + image * result, other: row.other + image * other, ..*row };
+            all.push(row, self.window(i).iter().map(line));
+        }
+        all
+    }
+
+    /// Number of lines.
+    pub fn lines(&self) -> usize {
+        self.lines.len()
+    }
+
     /// The lines of a row's window.
     fn window(&self, row: usize) -> &[Line] {
         &self.lines[self.starts[row]..][..self.rows[row].lines]

@@ -5,6 +5,7 @@ use super::extent::{Read, Written, reach};
 use super::multiversion::Simd;
 use super::scratch::lend;
 use crate::target;
+use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::interleave::{Args as InterleaveArgs, Interleave};
 use oxidnn_jit::kernels::transpose::{Args, Factor, Factors as Kinds, Transpose, UNCHANGED};
 use oxidnn_jit::{Entry, Isa};
@@ -259,44 +260,47 @@ fn read(from: &[u8], row: usize) -> Matrix<'_> {
     Matrix { buf, at: 0, row }
 }
 
-/// Lines of words, 4 bytes each, to be transposed in any memory.
+/// Lines of elements to be transposed in any memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Words<'a> {
+pub struct Lines<'a> {
     /// Memory, from the first line on; it need not be aligned.
     pub bytes: &'a [u8],
     /// Bytes from a line to the next.
     pub step: usize,
     /// Number of lines.
     pub lines: usize,
-    /// Words of a line.
+    /// Elements of a line.
     pub count: usize,
 }
 
-/// Writes word `i` of line `j` to word `i * width + j` of `to`, and zeros behind the last line up to `width`; word by word without
-/// generated code.
+/// Writes element `i` of line `j`, of `SIZE` bytes, 2 or 4, to element `i * width + j` of `to`, and zeros behind the last line up to
+/// `width`; one by one without generated code.
 ///
 /// # Panics
-/// When a line is not there, or `to` does not have `count * width` words.
-pub fn words(simd: Simd, from: &Words<'_>, to: &mut [u8], width: usize) {
-    static KERNELS: [OnceLock<Option<Squares>>; 2] = [const { OnceLock::new() }; 2];
-    let Words { bytes, step, lines, count } = *from;
-    let kernel = match simd.isa() {
-        target::Isa::Avx512 => Some((&KERNELS[0], Isa::AVX512)),
-        target::Isa::Avx2 => Some((&KERNELS[1], Isa::AVX2)),
+/// When a line is not there, or `to` does not have `count * width` elements.
+pub fn elements<const SIZE: usize>(simd: Simd, from: &Lines<'_>, to: &mut [u8], width: usize) {
+    static KERNELS: [OnceLock<Option<Squares>>; 4] = [const { OnceLock::new() }; 4];
+    let (Lines { bytes, step, lines, count }, halves) = (*from, SIZE == 2);
+    let isa = match simd.isa() {
+        target::Isa::Avx512 => Some(Isa::AVX512),
+        target::Isa::Avx2 => Some(Isa::AVX2),
         target::Isa::Baseline => None,
     };
-    let make = |isa: Isa| if code::refusal().is_none() { Squares::get(isa).ok() } else { None };
-    if let Some(squares) = kernel.and_then(|(kernel, isa)| fork::once(kernel, || make(isa)).as_ref()) {
+    let kernel = isa.and_then(|isa| {
+        let elem = if halves { Elem::Low16 } else { Elem::F32 };
+        let new = || Squares::of(isa, Transpose { from: elem, to: elem, ..Transpose::WORDS }).ok();
+        let made = || if code::refusal().is_none() { new() } else { None };
+        fork::once(&KERNELS[usize::from(isa.avx512) + 2 * usize::from(halves)], made).as_ref()
+    });
+    if let Some(squares) = kernel {
         // SAFETY: the bytes are exclusively borrowed as long as the memory.
         let buf = unsafe { Buf::new(to.as_mut_ptr(), to.len()) };
-        let to = Matrix { buf, at: 0, row: width * WORD };
-        let matrix =
-            Turned { from: read(bytes, step), rows: lines, columns: count, to, written: width, places: None, factors: no_factors() };
-        return squares.turn(&matrix);
+        let (from, to) = (read(bytes, step), Matrix { buf, at: 0, row: width * SIZE });
+        return squares.turn(&Turned { from, rows: lines, columns: count, to, written: width, places: None, factors: no_factors() });
     }
-    for (i, line) in to.as_chunks_mut::<WORD>().0.chunks_exact_mut(width).enumerate().take(count) {
-        for (j, word) in line.iter_mut().enumerate() {
-            *word = if j < lines { bytes[j * step + WORD * i..].first_chunk().copied().unwrap_or_default() } else { [0; WORD] };
+    for (i, line) in to.as_chunks_mut::<SIZE>().0.chunks_exact_mut(width).enumerate().take(count) {
+        for (j, element) in line.iter_mut().enumerate() {
+            *element = if j < lines { bytes[j * step + SIZE * i..].first_chunk().copied().unwrap_or([0; SIZE]) } else { [0; SIZE] };
         }
     }
 }

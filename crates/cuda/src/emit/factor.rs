@@ -66,7 +66,7 @@ impl Emitter {
         let a = if masked.is_empty() { "" } else { " a" };
         self.code(&format!(
             "DEVICE i64 {name}_at(const Args&{a}, const index*{unused}) {{ return 0{}; }}\n\
-             DEVICE real {name}(const Args& a, const index* p) {{ return load<{dtype}>(a.{name}_data, {name}_at(a, p)); }}",
+             DEVICE real {name}(const Args& a, const index* p) {{ return constant<{dtype}>(a.{name}_data, {name}_at(a, p)); }}",
             terms.concat()
         ));
     }

@@ -15,8 +15,8 @@ thread_local! {
 struct Tape {
     text: String,
     known: HashMap<String, u32>,
-    /// Values of the form 1 + exp(x), which are at least 1.
-    sums_of_exponentials: HashSet<u32>,
+    /// Values of the form 1 + exp(x), and scales: normal or infinite divisors.
+    divisors: HashSet<u32>,
     exponentials: HashSet<u32>,
     ones: HashSet<u32>,
     rounded: Rounded,
@@ -86,6 +86,14 @@ pub(crate) fn function(name: &str, arity: usize, rounded: Rounded, formula: impl
     format!("DEVICE real {name}({}) {{\n{body}    return t{};\n}}\n", parameters.join(", "), result.0)
 }
 
+impl Symbol {
+    /// The same value, known to be a normal number.
+    pub(crate) fn normal(self) -> Symbol {
+        TAPE.with_borrow_mut(|tape| tape.divisors.insert(self.0));
+        self
+    }
+}
+
 impl Num for Symbol {
     type Mask = Condition;
     fn constant(v: f64) -> Symbol {
@@ -100,7 +108,7 @@ impl Num for Symbol {
         TAPE.with_borrow_mut(|tape| {
             let grown = |x: Symbol, one: Symbol| tape.exponentials.contains(&x.0) && tape.ones.contains(&one.0);
             if grown(self, o) || grown(o, self) {
-                tape.sums_of_exponentials.insert(made.0);
+                tape.divisors.insert(made.0);
             }
         });
         made
@@ -113,7 +121,7 @@ impl Num for Symbol {
     }
     fn div(self, o: Symbol) -> Symbol {
         // Both are accurate; `ratio` is faster for these divisors.
-        match TAPE.with_borrow(|tape| tape.sums_of_exponentials.contains(&o.0)) {
+        match TAPE.with_borrow(|tape| tape.divisors.contains(&o.0)) {
             true => number(format!("{}(t{}, t{})", short("ratio"), self.0, o.0)),
             false => number(format!("t{} / t{}", self.0, o.0)),
         }

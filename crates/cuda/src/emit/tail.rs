@@ -122,7 +122,7 @@ impl Emitter {
             if scale.quant.is_some() || zero.quant.is_some() {
                 self.factor(&scale);
                 self.factor(&zero);
-                self.formula("quantise", 3, |x| quant::quantise(x[0], x[1], x[2]));
+                self.formula("quantise", 3, |x| quant::quantise(x[0], x[1].normal(), x[2]));
                 body.push_str("    v = quantise(v, dst_scale(a, p), dst_zero(a, p));\n");
             }
         }

@@ -12,6 +12,8 @@ const ROWS: i64 = 8;
 const BLOCKS: i64 = 8;
 /// Columns of a thread of `rows_gradient.cu`, at most.
 const COLUMNS: i64 = 16;
+/// Where a warp has a row: columns of a thread, at most, and warps of a CTA, which has an SM for itself; the last only for rows that are not aligned.
+const WARPS: [(i64, i64); 3] = [(16, 16), (24, 12), (32, 8)];
 /// Bytes of the prefetch rings of all CTAs of an SM (`rows_gradient.cu`), and their stages, at most: deeper ones are slower.
 const RING: i64 = 192 * 1024;
 const STAGES: i64 = 3;
@@ -179,26 +181,30 @@ impl Shape {
         let few = [64, 128, 256].into_iter().find(|&t| chunks(t) <= 2);
         let threads = few.or_else(|| [64, 128, 256, 512].into_iter().find(|&t| chunks(t) * self.vector <= COLUMNS));
         let Some(threads) = threads else { return Ok(None) };
-        let together = 512 / threads;
+        let sizes = if self.adrift { &WARPS[..] } else { &WARPS[..2] };
+        let by_warps = sizes.iter().find(|w| chunks(32) * self.vector <= w.0).map(|w| w.1);
+        let teams = by_warps.filter(|w| self.rows >= 4 * w * i64::from(target.facts.multiprocessors)).unwrap_or(1);
+        let (threads, together) = if teams > 1 { (32, 1) } else { (threads, 512 / threads) };
         // The copy engine moves multiples of 16 bytes.
         let bulk = target.facts.sm >= 90 && all[..2].iter().all(|m| m.dtype.bits() >= 16);
         let blocks = (i64::from(target.facts.multiprocessors) * together).min(self.rows);
         // A multiple of the vector width, so that all rows of a CTA have the same offset from a vector boundary.
-        let parts = if self.adrift { blocks - blocks % self.vector } else { blocks };
+        let parts = if self.adrift && teams % self.vector != 0 { blocks - blocks % self.vector } else { blocks };
         if parts < 1 {
             return Ok(None);
         }
-        let row = threads * chunks(threads) * self.vector * all[..2].iter().map(|m| m.dtype.bits() as i64 / 8).sum::<i64>();
+        let row = teams * threads * chunks(threads) * self.vector * all[..2].iter().map(|m| m.dtype.bits() as i64 / 8).sum::<i64>();
         let room = i64::from(target.facts.shared_memory);
         let stages = if 2 * row > room { return Ok(None) } else { (room.min(RING) / (row * together)).clamp(2, STAGES) };
         // Two CTAs of an SM add their sums in the memory of the ring. Clusters of more are not all resident.
-        let sums = 8 * self.columns;
+        let sums = 8 * self.columns * teams;
         let is_pair = together == 2 && parts % 2 == 0 && stages * row >= sums;
         let cluster = if target.facts.sm >= 90 && is_pair { 2 } else { 1 };
         let at = book(program, &Shape { parts: parts / cluster, ..*self }, 2, Real::Single)?;
         for (name, value) in [
             ("VECTOR", self.vector),
             ("THREADS", threads),
+            ("TEAMS", teams),
             ("CHUNKS", chunks(threads)),
             ("STAGES", stages),
             ("BLOCKS", together),
@@ -216,8 +222,8 @@ impl Shape {
             m.declare(&mut emit);
         }
         let mut launch = emit.launch_blocks("rows_gradient", [parts as u32, 1, 1]);
-        (launch.block, launch.cluster) = (threads as u32, cluster as u32);
-        launch.shared = (stages * row).max(if self.adrift { sums } else { 0 }) as u32;
+        (launch.block, launch.cluster) = ((threads * teams) as u32, cluster as u32);
+        launch.shared = (stages * row).max(if self.adrift || teams > 1 { sums } else { 0 }) as u32;
         launch.aligned = all.iter().map(|m| MapPlace::Arg(m.arg, 0)).collect();
         program.launches.push(launch);
         Ok(Some((at, Layout::plain([parts / cluster, self.columns].into()).map_err(|_| Skip::Shape("sizes that overflow"))?)))

@@ -216,7 +216,7 @@ impl Norm<'_> {
             // In `result` the group is stored after the dimensions of `p`.
             rows.result = rows.result.replace(&format!("p[1] / {channels}"), &format!("p[{}]", self.src.dims().len()));
         }
-        rows.ready = format!("    const real row_inverse = (real)1 / sqrt(s[{variance}] + {});\n", literal(self.epsilon));
+        rows.ready = format!("    const real row_inverse = inverse_root(s[{variance}] + {});\n", literal(self.epsilon));
         rows.each = self.applied(&mut rows.emit, mean, "row_inverse", false)?;
         self.vectorise(&mut rows, &[("src", Arg::SRC)], Arg::DST, dst)?;
         Ok(rows)
@@ -244,7 +244,7 @@ impl Norm<'_> {
     /// The stages for mean and variance; RMS has no mean.
     fn statistics(&self, mean: &str) -> Vec<Stage> {
         let square = format!("(src(a, p) - {mean}) * (src(a, p) - {mean})");
-        let mut stages = vec![Stage::sum("src(a, p)", "x / (real)a.terms"), Stage::sum(square, "x / (real)a.terms")];
+        let mut stages = vec![Stage::sum("src(a, p)", "ratio(x, (real)a.terms)"), Stage::sum(square, "ratio(x, (real)a.terms)")];
         if self.flags.rms {
             stages.remove(0);
         }
@@ -269,7 +269,7 @@ impl Norm<'_> {
         if !self.input(emit, "variance", Arg::VARIANCE)? {
             return Err(Skip::Op("a normalisation without its variances"));
         }
-        Ok((mean.into(), format!("(real)1 / sqrt(variance(a, q) + {})", literal(self.epsilon))))
+        Ok((mean.into(), format!("inverse_root(variance(a, q) + {})", literal(self.epsilon))))
     }
 
     /// Statements that normalise the element at `p`. The bit of a fused ReLU's mask is passed to `keep` if `bits`, else set in the workspace by an atomic.
@@ -349,15 +349,15 @@ impl Norm<'_> {
         rows.emit.number("rows_of_part", rows_of_part);
         let apart = "(part_mean(a, p) - s[0])";
         rows.stages = vec![
-            Stage::sum("part_mean(a, p)", "x / (real)a.terms"),
-            Stage::sum(format!("part_square(a, p) / (real)a.rows_of_part + {apart} * {apart}"), "x / (real)a.terms"),
+            Stage::sum("part_mean(a, p)", "ratio(x, (real)a.terms)"),
+            Stage::sum(format!("part_square(a, p) / (real)a.rows_of_part + {apart} * {apart}"), "ratio(x, (real)a.terms)"),
         ];
         rows.result = "    const index q[] = {p[0], p[2]};\n".to_owned() + &self.kept(&mut rows.emit, "s[0]", "s[1]")?;
         rows.emit.view(&scratch("own_mean", places[0], &all))?;
         rows.emit.view(&scratch("own_inverse", places[1], &all))?;
         rows.each = format!(
             "    if (p[1] != 0) return;\n    const index q[] = {{p[0], (index)(p[2] * {channels} + p[3])}};\n    own_mean_store(a, own_mean_at(a, q), s[0]);\n    \
-             own_inverse_store(a, own_inverse_at(a, q), (real)1 / sqrt(s[1] + {}));\n",
+             own_inverse_store(a, own_inverse_at(a, q), inverse_root(s[1] + {}));\n",
             literal(self.epsilon)
         );
         program.launches.push(rows.launch());
@@ -509,7 +509,7 @@ impl Norm<'_> {
         emit.view(&scratch("kept_inverse", places[1], channels))?;
         let mut text = format!(
             "    kept_mean_store(a, kept_mean_at(a, p + 1), s[0]);\n    \
-             kept_inverse_store(a, kept_inverse_at(a, p + 1), (real)1 / sqrt(s[1] + {}));\n",
+             kept_inverse_store(a, kept_inverse_at(a, p + 1), inverse_root(s[1] + {}));\n",
             literal(self.epsilon)
         );
         for (i, (name, arg)) in [("mean", Arg::MEAN), ("variance", Arg::VARIANCE)].into_iter().enumerate() {
@@ -539,7 +539,7 @@ impl Norm<'_> {
     fn plane_moments(&self, program: &mut Program) -> Result<Option<(usize, Layout, Option<Shape>)>, Skip> {
         let (Some((mut rows, at, partial)), Some(target)) = (self.planes(program)?, self.vectors) else { return Ok(None) };
         rows.emit.view(&View::of("src", Arg::SRC, self.src))?;
-        rows.stages = vec![Stage::sum("src(a, p)", "x / (real)a.terms"), Stage::sum("(src(a, p) - s[0]) * (src(a, p) - s[0])", "x")];
+        rows.stages = vec![Stage::sum("src(a, p)", "ratio(x, (real)a.terms)"), Stage::sum("(src(a, p) - s[0]) * (src(a, p) - s[0])", "x")];
         rows.result = "    part_0_store(a, part_0_at(a, p), s[0]);\n    part_1_store(a, part_1_at(a, p), s[1]);\n".into();
         rows.vectorised(vec![Input::of(&View::of("src", Arg::SRC, self.src), 0, true)], None, &target.facts);
         program.launches.push(rows.launch());
@@ -569,7 +569,7 @@ impl Norm<'_> {
             }
         };
         rows.emit.real_number("count_of_terms", n as f64);
-        let close = "x / (real)a.count_of_terms";
+        let close = "ratio(x, (real)a.count_of_terms)";
         let apart = "(part_mean(a, p) - s[0])";
         rows.stages = vec![
             Stage::sum(format!("{own} * part_mean(a, p)"), close),
@@ -596,7 +596,7 @@ impl Norm<'_> {
                 let (name, arg) = if i == 0 { ("mean", Arg::MEAN) } else { ("variance", Arg::VARIANCE) };
                 let also =
                     if self.input(emit, name, arg)? { format!("    {name}_store(a, {name}_at(a, p + 1), v);\n") } else { String::new() };
-                let kept = if i == 0 { "v".to_owned() } else { format!("(real)1 / sqrt(v + {})", literal(self.epsilon)) };
+                let kept = if i == 0 { "v".to_owned() } else { format!("inverse_root(v + {})", literal(self.epsilon)) };
                 Ok(format!("{value}    kept_store(a, kept_at(a, p + 1), {kept});\n{also}"))
             })?;
         }
@@ -852,7 +852,7 @@ impl Norm<'_> {
         rows.emit.tail(&Tail::of(self.problem, Arg::DIFF_SRC, diff_src))?;
         let (mean, inverse) = self.gradient(&mut rows.emit)?;
         let scale = self.scale(&mut rows.emit)?;
-        let mean_g = if self.flags.rms { "(real)0" } else { "x / (real)a.terms" };
+        let mean_g = if self.flags.rms { "(real)0" } else { "ratio(x, (real)a.terms)" };
         rows.each = self.gradients(&mut rows.emit, [&mean, &inverse], Some(["s[0]", "s[1]"]), &scale)?;
         let mut normal = "normal(a, p)".to_owned();
         let mut dd = "gradient(a, p)";
@@ -869,7 +869,8 @@ impl Norm<'_> {
                 "DEVICE real normal(const Args& a, const index* p) {{\n{stat}    return (src(a, p) - {mean}) * ({inverse});\n}}\n"
             ));
         }
-        rows.stages = vec![Stage::sum(format!("{dd}{scale}"), mean_g), Stage::sum(format!("{dd}{scale} * {normal}"), "x / (real)a.terms")];
+        rows.stages =
+            vec![Stage::sum(format!("{dd}{scale}"), mean_g), Stage::sum(format!("{dd}{scale} * {normal}"), "ratio(x, (real)a.terms)")];
         program.launches.push(rows.launch());
         Ok(())
     }

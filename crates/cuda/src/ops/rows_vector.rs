@@ -262,7 +262,11 @@ fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
     }
     emit.option("PER_BLOCK", (shape.block / threads).max(1));
     emit.option("RESIDENT", shape.resident);
-    emit.define("SURELY", surely(chunks));
+    // No branches where the vectors of all threads fill the row exactly, which takes registers: for rows that share tensors, which have fewer elements a thread.
+    let shares = body.inputs.iter().any(|i| !i.kept);
+    let is_exact = shares && !shape.adrift && cluster == 1 && chunks * threads * vector == terms;
+    emit.option("EXACT", i64::from(is_exact));
+    emit.define("SURELY", if is_exact { chunks } else { surely(chunks) });
     emit.define("STAGES", stages.len().max(1));
     emit.number("outputs", outputs);
     emit.number("terms", terms);

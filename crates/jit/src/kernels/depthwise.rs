@@ -36,6 +36,8 @@ pub struct Depthwise {
     /// What multiplies words: pairs of bf16, as [`Elem::F32`] or, with a zero, as [`Elem::Low16`], or four bytes of the source by four of the weights, as
     /// [`Elem::F32`]. A word counts as one channel. For processors that multiply them.
     pub dots: Option<Accumulate>,
+    /// True when bytes of the source are signed. Their highest bits are flipped, which adds 128 to each, and the products of 128 are subtracted from sums.
+    pub signed: bool,
     /// Channels of a group, of the source and of the result, at most a vector; a vector of results is whole groups, beside idle lanes.
     pub group: [u8; 2],
     /// True when [`Args::shift`] is subtracted from the source.
@@ -54,6 +56,7 @@ impl Key for Depthwise {
     fn name(&self, isa: Isa) -> String {
         let Depthwise { window: Window { source, results, stride, taps, streaming, across, .. }, weights, group, dots, .. } = self;
         let types = match dots {
+            Some(Accumulate::DotU8S8) if self.signed => "signed".into(),
             Some(Accumulate::DotU8S8) => "bytes".into(),
             Some(_) => "dots".into(),
             None => format!("{source:?}{weights:?}").to_lowercase(),
@@ -99,14 +102,15 @@ impl WindowKey for Depthwise {
 }
 
 impl Depthwise {
-    /// The most results that a strip with so many taps may have, where channels may end within vectors and all of the source may be in one.
-    pub fn most_results(isa: Isa, taps: usize, [source, result]: [usize; 2], [masked, single]: [bool; 2]) -> usize {
+    /// The most results that a strip with so many taps may have, where channels may end within vectors, all of the source may be in one, and bytes may be
+    /// signed.
+    pub fn most_results(isa: Isa, taps: usize, [source, result]: [usize; 2], [masked, single, signed]: [bool; 3]) -> usize {
         let lanes = isa.width().lanes();
         let more = if single || source <= result { 0 } else { (lanes / result.max(1) * source).div_ceil(lanes).saturating_sub(1) };
         let sources = if masked && more > 0 { more + 1 } else { usize::from(source < result || masked && source > result) };
         let idle = usize::from(!lanes.is_multiple_of(result.max(1)));
         let masks = if isa.avx512 { 0 } else { usize::from(masked) + sources + more + idle };
-        let broadcast = usize::from(source > 1 || result > 1) + usize::from(source > result);
+        let broadcast = usize::from(source > 1 || result > 1) + usize::from(source > result) + 2 * usize::from(signed);
         isa.simd_registers().saturating_sub(taps.min(RESIDENT_TAPS) + masks + broadcast + 3).clamp(1, 16)
     }
 }
@@ -123,7 +127,12 @@ struct Frame {
     masks: Vec<Pred>,
     /// The lanes that are not idle, which lines of weights have; none means all.
     there: Option<Pred>,
+    /// The bits that make signed bytes unsigned.
+    flip: Option<Val>,
 }
+
+/// The highest bits of four bytes.
+const FLIP: u32 = 0x8080_8080;
 
 /// The part of a line of the window that is multiplied at a time: its weights, a channel of every group, and some taps.
 #[derive(Clone, Copy)]
@@ -163,7 +172,8 @@ impl Writer<'_> {
             let count = f.int(window.channels(self.width.lanes()) as i64);
             f.first_lanes(count)
         });
-        Frame { shift, masks, there }
+        let flip = self.kernel.signed.then(|| f.splat_i32(self.width, FLIP as i32));
+        Frame { shift, masks, there, flip }
     }
 
     /// Whether a vector of results is one group: then a load broadcasts a source channel.
@@ -202,7 +212,8 @@ impl Writer<'_> {
 
     /// The sums of a strip over all lines of the window.
     fn sums(&self, f: &mut Function, at: &At, frame: &Frame) -> Vec<Val> {
-        let sums: Vec<Val> = (0..self.kernel.window.results).map(|_| f.zero(self.width)).collect();
+        let of_flips = usize::from(frame.flip.is_some());
+        let sums: Vec<Val> = (0..usize::from(self.kernel.window.results) + of_flips).map(|_| f.zero(self.width)).collect();
         sums.iter().for_each(|s| f.pin(*s));
         at.over_lines(f, true, |f, source, weights, _| {
             let Some(weights) = weights else { return };
@@ -216,10 +227,16 @@ impl Writer<'_> {
                 }
             }
         });
-        if self.kernel.dots == Some(Accumulate::DotU8S8) {
-            return sums.iter().map(|sum| f.unary(Unary::F32FromI32, *sum)).collect();
+        if self.kernel.dots != Some(Accumulate::DotU8S8) {
+            return sums;
         }
-        sums
+        let (sums, of_flips) = sums.split_at(sums.len() - of_flips);
+        let less = |f: &mut Function, sum: Val| of_flips.first().map_or(sum, |flips| f.binary(Binary::SubI32, sum, *flips));
+        let sum = |sum: &Val| {
+            let sum = less(f, *sum);
+            f.unary(Unary::F32FromI32, sum)
+        };
+        sums.iter().map(sum).collect()
     }
 
     /// The products of some taps of one line with a channel of every group, column by column.
@@ -231,6 +248,14 @@ impl Writer<'_> {
         let (broadcast, disp) = if splats { (None, i32::from(channel) * 4) } else { (self.broadcast(f, channel), 0) };
         let resident: Vec<Val> = taps.iter().map(|t| f.load_as(kernel.weights, self.weights(weights, t, channel), frame.there)).collect();
         let columns = Columns { taps, ..window.columns() };
+        if let (Some(flip), Some((of_flips, sums))) = (frame.flip, sums.split_last()) {
+            // Results without a column of a tap have a flipped zero there.
+            let met: Vec<(usize, usize)> = columns.all().flat_map(|x| columns.users(x)).collect();
+            for (t, weights) in resident.iter().enumerate() {
+                let without = sums.iter().enumerate().filter(|(i, _)| !met.contains(&(*i, t))).map(|(_, sum)| sum);
+                without.chain([of_flips]).for_each(|sum| f.accumulate(add, *sum, flip, Src::Val(*weights)));
+            }
+        }
         for x in columns.all() {
             let address = cursor.seek(f, x);
             let at = address.at(disp);
@@ -252,6 +277,7 @@ impl Writer<'_> {
                     broadcast.as_ref().map_or(value, |broadcast| f.binary(Binary::Lookup32, broadcast.index, value))
                 }
             };
+            let value = frame.flip.map_or(value, |flip| f.binary(Binary::Xor, value, flip));
             columns.users(x).for_each(|(i, t)| f.accumulate(add, sums[i], value, Src::Val(resident[t])));
         }
     }

@@ -19,7 +19,7 @@ struct Cost {
     multiply: f64,
 }
 
-const TILES: Cost = Cost { once: 300.0, product: 700.0, sums: 2.8, multiply: 15.0 };
+const TILES: Cost = Cost { once: 300.0, product: 700.0, sums: 2.0, multiply: 15.0 };
 const PAIRS: Cost = Cost { once: 350.0, product: 100.0, sums: 0.64, multiply: 0.75 };
 const BYTES: Cost = Cost { once: 300.0, product: 100.0, sums: 1.1, multiply: 0.22 };
 

@@ -3,7 +3,7 @@
 
 use super::{Factors, Nest, Operands, Ready, Rows};
 use crate::kernels::scratch::lend;
-use crate::kernels::tile::{Call, List, Panels, Prefetch};
+use crate::kernels::tile::{Call, List, Panels};
 use oxidnn_runtime::Buf;
 use std::ops::Range;
 
@@ -85,14 +85,11 @@ impl Ready {
             let tile = self.tiles.0[Factors::AsIs as usize][nest.index(list.rows(), narrow, 0)].as_ref().filter(|_| !panels.is_empty());
             let Some(tile) = tile else { continue };
             let column = panels.start * shape.panel;
+            let at = Panels { at: panels.start * step, step, count: panels.len(), outer: false };
             tile.run(Call {
-                strips: list.strips(),
-                steps: shape.parts[0].steps,
                 a: on.a,
-                a_from: 0,
                 zeros: on.zeros,
                 b,
-                panels: Panels { at: panels.start * step, step, count: panels.len(), outer: false },
                 c: on.c,
                 column,
                 tail_column: on.tail.map_or(0, |(_, first)| first(unit)) + column,
@@ -100,9 +97,7 @@ impl Ready {
                 b_row: on.b_row,
                 last: nest.facts.last,
                 tail: on.tail.map(|(args, _)| args),
-                sums: &mut [],
-                sums_row: 0,
-                prefetch: Prefetch::default(),
+                ..Call::raw(list.strips(), shape.parts[0].steps, at, (&mut [], 0))
             });
         }
     }

@@ -641,14 +641,13 @@ impl<W: Rows> Task<'_, '_, W> {
         let made = |factors: Factors| self.ready.tiles.0[factors as usize][nest.index(list.rows(), narrow, index)].as_ref();
         let kernel = |factors| made(factors).unwrap_or_else(|| panic!("no kernel of {} rows was made", list.rows()));
         let (column, first) = (panels.start * shape.panel, panels.start - self.panels.start);
+        let at = Panels { at: b.at(first, part), step: b.step, count: panels.len(), outer };
+        let sums = (space.sums.get_mut(first * shape.panel..).unwrap_or_default(), self.lens.step);
         let mut call = Call {
-            strips: &[],
-            steps: part.steps,
             a: on.a,
             a_from: shape.a_from(part, on),
             zeros: on.zeros,
             b: b.buf,
-            panels: Panels { at: b.at(first, part), step: b.step, count: panels.len(), outer },
             c: on.c,
             column,
             tail_column: tail.map_or(0, |t| t.1) + column,
@@ -656,9 +655,8 @@ impl<W: Rows> Task<'_, '_, W> {
             b_row: on.b_row,
             last: nest.facts.last,
             tail: tail.map(|t| t.0),
-            sums: space.sums.get_mut(first * shape.panel..).unwrap_or_default(),
-            sums_row: self.lens.step,
             prefetch,
+            ..Call::raw(&[], part.steps, at, sums)
         };
         if let Some(wide) = self.wide {
             let at = first * shape.panel_bytes + part.first * 4 * shape.panel;

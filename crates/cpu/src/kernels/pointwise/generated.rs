@@ -212,8 +212,8 @@ struct Fused {
     brought: Vec<Brought>,
     /// Whether rows are too short for vectors: then a chunk is processed as one row, for which operands are copied.
     flat: bool,
-    /// The operand that is stored non-temporally.
-    streamed: Option<usize>,
+    /// The operands that are stored non-temporally.
+    streamed: Box<[usize]>,
     /// The vectors of rows, if these are apart.
     apart: Option<Apart>,
 }
@@ -332,11 +332,11 @@ impl Program {
 
     /// Whether it stores a result non-temporally.
     pub fn streams(&self) -> bool {
-        self.groups.iter().any(|made| matches!(made, Made::Fused(Fused { streamed: Some(_), .. })))
+        self.groups.iter().any(|made| matches!(made, Made::Fused(chain) if !chain.streamed.is_empty()))
     }
 
-    /// The same for these caches: data that does not fit is read row by row, and a result is stored non-temporally if the last
-    /// stage stores it element by element, so that its lines are not read first and evict nothing.
+    /// The same for these caches: data that does not fit is read row by row, and results that are stored element by element are stored
+    /// non-temporally, so that their lines are not read first and evict nothing.
     #[must_use]
     pub fn streaming(mut self, caches: &Caches) -> Program {
         for (group, made) in self.pipeline.groups.iter().zip(&mut self.groups) {
@@ -364,7 +364,8 @@ impl Program {
             let is_table = |slot: &usize| matches!(from[*slot], Origin::Operand(i) if matches!(group.operands[i].source, Source::Table(_)));
             // Padded areas are zeroed at the end, in lines that should still be in a cache.
             let is_far = !caches.keep(bytes(all)) && (self.pipeline.padding.is_empty() || bytes(all) > caches.l3);
-            chain.streamed = chain.result().filter(|slot| !is_table(slot) && is_far);
+            let results = if is_far { chain.results() } else { Box::default() };
+            chain.streamed = if results.iter().any(is_table) { Box::default() } else { results };
         }
         self
     }
@@ -444,7 +445,8 @@ impl Made {
             Made::Fused(chain) => {
                 let squares = chain.brought.iter().map(|b| b.build(chain.call.isa)).collect::<Result<_, _>>()?;
                 let Call { spec, isa, .. } = &chain.call;
-                let streaming = chain.streamed.map(|_| code::get(*isa, &Spec { streaming: true, ..spec.clone() })).transpose()?;
+                let streams = !chain.streamed.is_empty();
+                let streaming = streams.then(|| code::get(*isa, &Spec { streaming: true, ..spec.clone() })).transpose()?;
                 Code::Fused(FusedCode { entry: chain.call.build()?, streaming, squares })
             }
             Made::Stages(calls) => {
@@ -571,37 +573,43 @@ impl Fused {
             rows: None,
             brought,
             flat,
-            streamed: None,
+            streamed: Box::default(),
             apart: None,
         })
     }
 
-    /// The operand that only the last stage stores, element by element, in vectors that may be stored non-temporally.
-    fn result(&self) -> Option<usize> {
+    /// The operands that are stored element by element, if no stage reads them and they have vectors that may be stored non-temporally.
+    fn results(&self) -> Box<[usize]> {
         let Spec { stages, operands, rows, .. } = &self.call.spec;
-        let long = matches!(rows, Rows::Any | Rows::Joined(_)) && !self.flat && self.brought.is_empty();
-        let last = stages.last().filter(|_| long)?;
+        if !matches!(rows, Rows::Any | Rows::Joined(_)) || self.flat || !self.brought.is_empty() {
+            return Box::default();
+        }
         let stored = |step: &Step| if let Step::Store { operand, .. } = step { Some(*operand) } else { None };
-        let mut stores = stages.iter().flat_map(|s| &s.steps).filter_map(stored).filter(|i| operands[*i].1 == Way::Moves);
-        let wide = |elem: Elem| self.call.isa.width().lanes() * elem.bytes() >= LEAST_STREAMED;
-        let result = stores.next().filter(|i| wide(operands[*i].0) && last.writes(*i) && !stages.iter().any(|s| s.loads(*i)))?;
-        if stores.next().is_none() { Some(result) } else { None }
+        let stores = stages.iter().flat_map(|s| &s.steps).filter_map(stored).filter(|i| operands[*i].1 == Way::Moves);
+        let wide = |i: usize| self.call.isa.width().lanes() * operands[i].0.bytes() >= LEAST_STREAMED;
+        let all: Option<Box<[usize]>> = stores.map(|i| (wide(i) && !stages.iter().any(|s| s.loads(i))).then_some(i)).collect();
+        // Several results must be whole cache lines: halves of lines of two results in turn take three times as long as ordinary stores.
+        all.filter(|all| all.len() == 1 || self.call.isa.avx512).unwrap_or_default()
     }
 
-    /// The code for some chunks: with non-temporal stores if results are aligned vectors and overlap nothing that is read.
+    /// The code for some chunks: with non-temporal stores if results are aligned vectors and overlap nothing else.
     fn entry<'c>(&self, code: &'c FusedCode, memory: &[Memory<'_>; OPERANDS], chunks: &Chunks<'_>) -> &'c Entry<Args> {
-        let (Some(streaming), Some(slot)) = (&code.streaming, self.streamed) else { return &code.entry };
+        let Some(streaming) = &code.streaming else { return &code.entry };
         let origin = |i: usize| if let Origin::Operand(operand) = self.call.from[i] { Some(operand) } else { None };
-        let Some(result) = origin(slot) else { return &code.entry };
         let address = |operand: usize| memory[operand].buf.as_ptr().addr();
-        let (chunk, size) = (&chunks.chunk, self.call.spec.operands[slot].0.bytes());
-        let at = address(result).wrapping_add(chunk.at[result] as usize * size);
-        let steps = [(chunk.rows, chunk.outer[result] as usize), (chunks.count, chunks.strides[result] as usize)];
-        let distances = steps.map(|(count, step)| if count > 1 { step.wrapping_mul(size) } else { 0 });
-        let bytes = self.call.isa.width().bytes();
-        let aligned = distances.into_iter().chain([at]).all(|x| x.is_multiple_of(bytes));
-        let alone = (0..self.call.from.len()).filter(|i| *i != slot).filter_map(origin).all(|i| address(i) != address(result));
-        if aligned && alone { streaming } else { &code.entry }
+        let chunk = &chunks.chunk;
+        let streams = |slot: usize| {
+            let Some(result) = origin(slot) else { return false };
+            let size = self.call.spec.operands[slot].0.bytes();
+            let at = address(result).wrapping_add(chunk.at[result] as usize * size);
+            let steps = [(chunk.rows, chunk.outer[result] as usize), (chunks.count, chunks.strides[result] as usize)];
+            let distances = steps.map(|(count, step)| if count > 1 { step.wrapping_mul(size) } else { 0 });
+            let bytes = self.call.isa.width().bytes();
+            let aligned = distances.into_iter().chain([at]).all(|x| x.is_multiple_of(bytes));
+            let others = (0..self.call.from.len()).filter(|i| *i != slot).filter_map(origin);
+            aligned && others.map(address).all(|other| other != address(result))
+        };
+        if self.streamed.iter().all(|slot| streams(*slot)) { streaming } else { &code.entry }
     }
 
     /// Runs positions of a nest if operands are copied for the kernel, or a chunk is one row.

@@ -2,12 +2,12 @@
 //!
 //! A panel has a line for every step of K: for each of its columns as many elements of consecutive K as the product takes together (see
 //! [`layout`](super::layout)). If columns are contiguous in memory, a line is a copy, or an interleaving of a few rows (`interleave`). If K
-//! is contiguous (a transposed matrix), squares of 32-bit words are transposed in registers, since the elements of a step are contiguous
-//! already. Squares are taken along K, so that few streams are read at a time and rows at power-of-two strides do not conflict in L1.
+//! is contiguous (a transposed matrix), squares are transposed in registers: of 32-bit words where the elements of a step are contiguous
+//! already, else of elements. Squares are taken along K, so that few streams are read at a time and rows at power-of-two strides do not conflict in L1.
 
 use super::interleave;
-use crate::kernels::multiversion::{Simd, multiversion};
-use crate::kernels::transpose::{self, Words};
+use crate::kernels::multiversion::Simd;
+use crate::kernels::transpose::{self, Lines};
 use std::ops::Range;
 
 #[cfg(test)]
@@ -70,7 +70,8 @@ pub fn panels(simd: Simd, from: &Plain<'_>, depth: Range<usize>, columns: Range<
         if from.depth == form.size && form.size * form.together == 4 {
             words(simd, &from, size, form, panel);
         } else if from.depth == form.size && (form.size, form.together) == (2, 1) {
-            halves(simd, &from, size, form, panel);
+            let lines = Lines { bytes: from.bytes, step: from.column, lines: size.columns, count: size.depth };
+            transpose::elements::<2>(simd, &lines, panel, form.width);
         } else {
             single(&from, 0..size.depth, size.columns, form, panel);
         }
@@ -88,67 +89,10 @@ pub(super) struct Size {
 fn words(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
     let whole = size.depth / form.together;
     let (lines, last) = to.split_at_mut(whole * form.line());
-    transpose::words(simd, &Words { bytes: from.bytes, step: from.column, lines: size.columns, count: whole }, lines, form.width);
+    transpose::elements::<4>(simd, &Lines { bytes: from.bytes, step: from.column, lines: size.columns, count: whole }, lines, form.width);
     if !last.is_empty() {
         let from = Plain { bytes: &from.bytes[whole * 4..], ..*from };
-        match (size.depth - whole * form.together) * form.size {
-            1 => part_of_words::<1>(&from, size.columns, last),
-            2 => part_of_words::<2>(&from, size.columns, last),
-            _ => part_of_words::<3>(&from, size.columns, last),
-        }
-    }
-}
-
-/// Packs the last line of a panel, whose words have only `N` bytes from the matrix.
-fn part_of_words<const N: usize>(from: &Plain<'_>, columns: usize, to: &mut [u8]) {
-    let (line, rest) = to.as_chunks_mut::<4>().0.split_at_mut(columns);
-    for (j, word) in line.iter_mut().enumerate() {
-        *word = [0; 4];
-        word[..N].copy_from_slice(&from.bytes[j * from.column..][..N]);
-    }
-    rest.fill([0; 4]);
-}
-
-/// Words that are transposed before they are split, and most lines of them.
-const CHUNK_WORDS: usize = 1024;
-const MAX_CHUNK_LINES: usize = 16;
-
-/// Packs a panel of a transposed matrix of 16-bit elements that are not interleaved: pairs are transposed as words, then split into two
-/// lines.
-fn halves(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
-    let (mut words, lines, pairs) = ([[0u8; 4]; CHUNK_WORDS], MAX_CHUNK_LINES.min(form.width), size.depth / 2);
-    for first in (0..form.width).step_by(lines) {
-        let there = size.columns.saturating_sub(first).min(lines);
-        let column = &from.bytes[(first * from.column).min(from.bytes.len())..];
-        for done in (0..pairs).step_by(CHUNK_WORDS / lines) {
-            let count = (CHUNK_WORDS / lines).min(pairs - done);
-            let words = &mut words[..count * lines];
-            let bytes = &column[(done * 4).min(column.len())..];
-            transpose::words(simd, &Words { bytes, step: from.column, lines: there, count }, words.as_flattened_mut(), lines);
-            split(simd, words, lines, &mut to[2 * done * form.line() + first * 2..], form.line());
-        }
-    }
-    if size.depth > 2 * pairs {
-        let from = Plain { bytes: &from.bytes[pairs * 4..], ..*from };
-        single(&from, 0..1, size.columns, form, &mut to[2 * pairs * form.line()..]);
-    }
-}
-
-multiversion! {
-    /// Writes the low halves of rows of [`MAX_CHUNK_LINES`] or 8 words to one line and the high halves to the next, `line` bytes later.
-    fn split(words: &[[u8; 4]], lines: usize, to: &mut [u8], line: usize) {
-        if lines == MAX_CHUNK_LINES { split_rows::<MAX_CHUNK_LINES>(words, to, line) } else { split_rows::<8>(words, to, line) }
-    }
-}
-
-#[inline(always)]
-fn split_rows<const N: usize>(words: &[[u8; 4]], to: &mut [u8], line: usize) {
-    for (i, row) in words.as_chunks::<N>().0.iter().enumerate() {
-        let words = row.map(u32::from_le_bytes);
-        for (half, shift) in [0, 16].into_iter().enumerate() {
-            let halves: [[u8; 2]; N] = words.map(|word| ((word >> shift) as u16).to_le_bytes());
-            to[(2 * i + half) * line..][..2 * N].copy_from_slice(halves.as_flattened());
-        }
+        single(&from, 0..size.depth - whole * form.together, size.columns, form, last);
     }
 }
 

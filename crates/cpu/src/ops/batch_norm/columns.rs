@@ -108,16 +108,15 @@ impl Matrices {
                 return rows.run(bufs, sums, numbers);
             }
         };
-        let blocks = columns::Blocks { count: segment.blocks.len(), distance: self.rows * self.width };
-        for image in segment.images.clone() {
-            let [start, first_bit] = self.start(image * self.blocks + segment.blocks.start);
-            let mut matrices = [(Buf::empty(), 0); columns::MATRICES];
-            let count = bufs.len();
-            for (i, (matrix, buf)) in matrices.iter_mut().zip(bufs).enumerate() {
-                *matrix = (*buf, if kernel.act().has_bits() && i + 1 == count { first_bit } else { start });
-            }
-            kernel.run(&matrices[..count], (segment.rows.clone(), blocks), sums, numbers);
+        let (distance, count) = (self.rows * self.width, bufs.len());
+        let (images, image) = (segment.images.len(), self.blocks * distance);
+        let blocks = columns::Blocks { count: segment.blocks.len(), distance, images, image };
+        let [start, first_bit] = self.start(segment.images.start * self.blocks + segment.blocks.start);
+        let mut matrices = [(Buf::empty(), 0); columns::MATRICES];
+        for (i, (matrix, buf)) in matrices.iter_mut().zip(bufs).enumerate() {
+            *matrix = (*buf, if kernel.act().has_bits() && i + 1 == count { first_bit } else { start });
         }
+        kernel.run(&matrices[..count], (segment.rows.clone(), blocks), sums, numbers);
     }
 
     /// Elements of a line by column, including padding channels of blocks.

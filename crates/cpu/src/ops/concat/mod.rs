@@ -77,6 +77,9 @@ fn arithmetic(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     if !problem.attr.post_ops.is_empty() {
         return Err(Skip::Attr("post-ops".into()));
     }
+    let moves = problem.attr.scales.is_empty() && op.srcs.iter().all(|src| src.dtype == op.dst.dtype);
+    let whole = with_padding(op).filter(|_| moves);
+    let op = whole.as_ref().unwrap_or(op);
     let mut b = Builder::new(problem, op.dst.dims(), None)?;
     for (i, (src, part)) in op.srcs.iter().zip(parts(op)?).enumerate() {
         let Some(part) = part else { continue };
@@ -84,26 +87,32 @@ fn arithmetic(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
         b.group(b.all());
         b.stage(Over::All);
         let dst = b.part(Arg::DST, &part)?;
-        b.load_argument(0, Arg::multiple_src(i))?;
+        let from = b.part(Arg::multiple_src(i), &src.layout)?;
+        b.load(0, from);
         b.scale(0, Arg::multiple_src(i))?;
         b.tail(Arg::DST)?;
         b.store(0, dst);
     }
-    b.pad(Arg::DST)?;
+    if whole.is_none() {
+        b.pad(Arg::DST)?;
+    }
     b.finish()
 }
 
-/// The concatenation with padding as elements, if all tensors have the same, along other dimensions than the axis: copied in longer runs.
+/// The concatenation with padding as elements, if all tensors have the same, along the axis only that at the end: copied in longer runs.
 fn with_padding(op: &Concat) -> Option<Concat> {
     let first = op.dst.blocking()?.padded_dims;
-    let whole = |t: &Tensor| {
+    let whole = |(t, last): (&Tensor, bool)| {
         let b = t.blocking().filter(|b| !t.layout.has_runtime() && b.compensation.is_none() && b.padded_offsets.iter().all(|o| *o == 0))?;
-        let alike = (0..first.len()).all(|d| if d == op.axis { b.padded_dims[d] == t.dims()[d] } else { b.padded_dims[d] == first[d] });
+        let alike =
+            (0..first.len()).all(|d| if d == op.axis { last || b.padded_dims[d] == t.dims()[d] } else { b.padded_dims[d] == first[d] });
         alike.then(|| Tensor { dtype: t.dtype, layout: Layout { dims: b.padded_dims, format: b.clone().into() } })
     };
     let padded = first != *op.dst.dims() && !op.dst.is_empty();
-    let (srcs, dst) = (op.srcs.iter().map(whole).collect::<Option<_>>()?, whole(&op.dst)?);
-    padded.then_some(Concat { axis: op.axis, srcs, dst })
+    let numbered = op.srcs.iter().enumerate().map(|(i, src)| (src, i + 1 == op.srcs.len()));
+    let (srcs, dst) = (numbered.map(whole).collect::<Option<Vec<_>>>()?, whole((&op.dst, true))?);
+    let ends = srcs.iter().map(|src| src.dims()[op.axis]).sum::<i64>() == first[op.axis];
+    (padded && ends).then_some(Concat { axis: op.axis, srcs, dst })
 }
 
 fn copies(op: &Concat, problem: &Problem) -> Result<Copies, Skip> {

@@ -24,6 +24,7 @@ use crate::ops::strips::meeting;
 use crate::ops::support;
 use crate::row::{Kernel, RowPlan, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
+use oxidnn_spec::op::ConvSizes;
 use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Tensor};
 
 /// Largest number of channels of a task.
@@ -76,18 +77,23 @@ fn weights_tag(ndims: usize, lanes: usize, group: [usize; 2], (result_channel, t
 /// Vectors of channels beyond which the last one is filled up, if that adds at most a fifth.
 const VECTORS: i64 = 2;
 
-/// Bytes between pixels of which multiples meet in few sets of L1.
+/// Bytes between pixels of which multiples meet in few sets of L1, and bytes of a cache line.
 const APART: i64 = 1024;
+const LINE: i64 = 64;
 
 /// The layout that kernels of depthwise windows give data of layout `any`: channels last, or in blocks of a vector where several pixels are read whose
-/// channels end within one, since vectors would begin anywhere in lines of the cache then, or whose distance lets them meet in the same sets.
-fn data_tag(data: [&Tensor; 2], taps: i64, lanes: usize) -> String {
+/// channels end within one, since vectors would begin anywhere in lines of the cache then, or whose distance lets them meet in the same sets; and where a
+/// block is a stream of cache lines or pixels come from afar, except for gradients of data with strides. Measured on Sapphire Rapids.
+fn data_tag(data: [&Tensor; 2], sizes: &ConvSizes, (target, lanes): (&CpuTarget, usize), scatters: bool) -> String {
     let (channels, lanes, bytes) = (data[0].dims()[1], lanes as i64, data[0].dtype.bits() as i64 / 8);
     let open = data.iter().all(|t| t.layout.is_any() && t.dims()[1] == channels && !t.dtype.is_integral());
     let fills = channels > VECTORS * lanes && (lanes - channels % lanes) * 5 <= channels;
     let uneven = channels % lanes != 0 && fills;
-    let blocked = open && taps > 1 && (uneven || channels > 0 && channels.wrapping_mul(bytes) % APART == 0);
-    if blocked { format!("aBx{lanes}b") } else { "axb".into() }
+    let all = data.iter().fold(0i64, |n, t| n.saturating_add(t.dims().volume().unwrap_or(0).saturating_mul(bytes)));
+    let (slides, far) = (sizes.s == [1; 3], all as usize > Core::host().near(&target.caches));
+    let streams = channels % lanes == 0 && (slides && lanes * bytes == LINE || far && (slides || !scatters));
+    let blocked = channels > 0 && (uneven || streams || channels.wrapping_mul(bytes) % APART == 0);
+    if open && sizes.k != [1; 3] && blocked { format!("aBx{lanes}b") } else { "axb".into() }
 }
 
 /// Why rows of products leave a problem to those of depthwise windows.

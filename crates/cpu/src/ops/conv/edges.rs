@@ -136,11 +136,6 @@ fn widths(line: &Dim) -> Vec<Width> {
     all
 }
 
-/// The taps of a depth or height that a result reads, as weight and source coordinates.
-fn valid_taps(line: &Dim, at: i64) -> Vec<(i64, i64)> {
-    meeting(line, at).collect()
-}
-
 /// Strides of taps and pixels.
 struct WindowStrides {
     from: Place,
@@ -155,7 +150,8 @@ fn stretches(lines: &[Dim; 3], results: [i64; 3], window: &WindowStrides) -> Vec
     let (widths, [_, kh, kw]) = (widths(&lines[2]), window.kernel);
     let mut all = Vec::new();
     for (d, h) in (0..results[0]).flat_map(|d| (0..results[1]).map(move |h| (d, h))) {
-        let (depths, heights) = (valid_taps(&lines[0], d), valid_taps(&lines[1], h));
+        // The taps that the result reads, as weight and source coordinates.
+        let [depths, heights] = [(0, d), (1, h)].map(|(dim, at)| meeting(&lines[dim], at).collect::<Vec<_>>());
         for Width { phase, first, count, taps } in &widths {
             for (row, rows, tiles) in runs(0..*count, window.tall) {
                 for row in (0..tiles).map(|i| row + i * rows) {

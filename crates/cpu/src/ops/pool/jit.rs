@@ -39,6 +39,8 @@ const TABLE: i64 = 1 << 20;
 const REACH: i64 = 8 << 10;
 /// Most rows of a task.
 const ROWS: usize = 16;
+/// Most lines of the windows of images that are processed together.
+const JOINT: usize = 512;
 /// Bytes from the first source row of a task to its last.
 const NEAR: usize = 256 * 1024;
 /// Bytes of a word.
@@ -279,14 +281,19 @@ impl Direct {
             let divisor = |lines: usize| if matches!(take, Take::Mean { counted: true, .. }) { lines.max(1) as f32 } else { divisor };
             (segments, of_rows([&lines[0], &lines[1]], sizes, &strides, divisor, |met| value(&s, take, met)))
         });
-        let phases: Vec<_> = phases.collect();
+        let mut phases: Vec<_> = phases.collect();
         let met = phases.iter().all(|p| p.1.is_met() && p.0.iter().all(|s| s.spec.sums.is_met()));
         if matches!(take, Take::Largest | Take::LargestWhole(_) | Take::Place(_)) && !met {
             return Err(Skip::Shape("windows in the padding"));
         }
         let strips = phases.iter().map(|(segments, _)| segments.iter().map(|s| s.strips).sum()).max().unwrap_or(1);
         let columns = if blocked { 1 } else { (work / lanes).saturating_mul(channels).div_ceil(TASK).clamp(1, strips) };
-        let (images, rows, chunks) = (s.mb as usize, [rows, (to[0] * to[1]) as usize], channels.div_ceil(chunk));
+        let distances = [source.image, result.image, places.as_ref().map_or(0, |p| p.image)];
+        let [images, each, all] = match planes {
+            None => joint(&mut phases, s.mb as usize, [rows, (to[0] * to[1]) as usize], distances),
+            Some(_) => [s.mb as usize, rows, (to[0] * to[1]) as usize],
+        };
+        let (rows, chunks) = ([each, all], channels.div_ceil(chunk));
         let (attr, reads) = (attr.clone(), !forward);
         Ok(Direct {
             jit,
@@ -308,6 +315,16 @@ impl Direct {
             rows,
         })
     }
+}
+
+/// Images with few rows become further rows: the number of images, rows of a task, and all rows of an image.
+fn joint<S>(phases: &mut [(S, Table)], images: usize, rows: [usize; 2], distances: [usize; 3]) -> [usize; 3] {
+    let lines = phases.iter().map(|p| p.1.lines()).max().unwrap_or(0);
+    if images <= 1 || lines.saturating_mul(images) > JOINT {
+        return [images, rows[0], rows[1]];
+    }
+    phases.iter_mut().for_each(|p| p.1 = p.1.repeated(images, distances));
+    [1, ROWS.min(rows[1] * images), rows[1] * images]
 }
 
 /// The strides of the tensors, or of their vectors in scratch if channels are planes.

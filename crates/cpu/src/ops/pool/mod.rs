@@ -5,13 +5,13 @@ mod jit;
 mod planes;
 mod window;
 
-use crate::kernels::pointwise::{Builder, FoldOp, Pipeline, Program, Sides, Windows};
+use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Program, Sides, Windows};
 use crate::ops::reduction::folded;
 use crate::ops::{fallback, passes, staged};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Pool, PoolAlg};
-use oxidnn_spec::{Arg, Blocking, Op, Problem};
+use oxidnn_spec::{Arg, Blocking, DataType, Op, Problem};
 use window::Pooling;
 
 /// The rows, best first.
@@ -58,14 +58,18 @@ fn stages(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     b.finish()
 }
 
-/// Averages of whole planes as reductions, and their gradients, which are equal for all elements of a plane.
+/// Averages and maxima of whole planes as reductions, and gradients of averages, which are equal for all elements of a plane.
 fn averages(op: &Pool, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let spatial = &op.src.dims()[2..];
     // Vectors of channels are left to strips.
     let apart = |b: &Blocking| if b.inner.is_empty() { b.strides[1] != 1 } else { b.inner.of(1) < MIN_BLOCK_CHANNELS };
     let planar = op.src.blocking().is_some_and(apart);
-    if op.alg == PoolAlg::Max || !planar || !is_whole(op) {
-        return Err(Skip::Shape("anything but averages of whole planes"));
+    let max = op.alg == PoolAlg::Max;
+    if !planar || !is_whole(op) || max && (op.workspace.is_some() || op.src.dtype == DataType::S32) {
+        return Err(Skip::Shape("anything but averages and maxima of whole planes"));
+    }
+    if max {
+        return maxima(problem, op);
     }
     let count = spatial.iter().product::<i64>().max(1) as f32;
     let divide = |b: &mut Builder<'_>| match op.dst.dtype.is_integral() {
@@ -85,6 +89,28 @@ fn averages(op: &Pool, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
         return b.finish();
     }
     folded(Builder::new(problem, op.src.dims(), None)?, [Arg::SRC, Arg::DST], (0b11, FoldOp::Sum), [&|_| {}, &divide])
+}
+
+/// The largest element of each plane, NaN where there is nothing else: then the smallest number, the neutral element of minima, is larger.
+fn maxima(problem: &Problem, op: &Pool) -> Result<(Pipeline, usize), Skip> {
+    let mut b = Builder::new(problem, op.src.dims(), None)?;
+    b.group(0b11);
+    let (src, largest, smallest) = (b.argument(Arg::SRC)?, b.table(0b11)?, b.table(0b11)?);
+    let (largest, smallest) = (b.bind(&largest)?, b.bind(&smallest)?);
+    b.stage(Over::All);
+    b.load(0, src);
+    b.fold(0, FoldOp::Max, largest);
+    b.fold(0, FoldOp::Min, smallest);
+    b.stage(Over::Kept);
+    b.load(0, largest);
+    b.load(1, largest);
+    b.load(2, smallest);
+    b.both(1, BinaryAlg::Ge);
+    b.forward(1, EltwiseAlg::Linear, 1.0, -1.0);
+    b.forward(1, EltwiseAlg::Sqrt, 0.0, 0.0);
+    b.both(0, BinaryAlg::Add);
+    b.result(Arg::DST)?;
+    b.finish()
 }
 
 fn windows(op: &Pool, problem: &Problem, target: &CpuTarget) -> Result<(Windows<Pooling>, usize), Skip> {

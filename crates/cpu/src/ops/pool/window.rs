@@ -44,6 +44,8 @@ pub(super) struct Pooling {
     forward: bool,
     indices: bool,
     geometry: Geometry,
+    /// For gradients of maxima, inputs by depth, height and width from the first of a window to each kernel element.
+    taps: Vec<[i64; 3]>,
     /// The divisor of sums if padding counts.
     volume: f32,
     /// The result of a window that is all padding.
@@ -149,11 +151,17 @@ impl Pooling {
                 padding: window.padding_l[d],
             },
         };
+        let (forward, axes) = (op.prop.is_forward(), std::array::from_fn(axis));
+        let [d, h, w]: [Axis; 3] = axes;
+        let tap = |k: i64| [k / w.kernel / h.kernel * d.step, k / w.kernel % h.kernel * h.step, k % w.kernel * w.step];
+        let chosen = !forward && op.alg == PoolAlg::Max;
+        let taps = if chosen { (0..op.kernel.iter().product()).map(tap).collect() } else { Vec::new() };
         Pooling {
             alg: op.alg,
-            forward: op.prop.is_forward(),
+            forward,
             indices: op.workspace.is_some(),
-            geometry: Geometry(std::array::from_fn(axis)),
+            geometry: Geometry(axes),
+            taps,
             volume: op.kernel.iter().product::<i64>() as f32,
             lowest: number::lowest(op.dst.dtype) as f32,
         }
@@ -224,27 +232,20 @@ fn gather(run: usize, l: Line, out: &mut [f32], inp: &[f32], f: impl Fn(&mut f32
     }
 }
 
-/// `inp += f(a, b)` for the elements of a line in two planes by output.
+/// Adds the elements of a line in a plane by output to those of one by input.
 #[inline(always)]
-fn scatter(run: usize, l: Line, inp: &mut [f32], (a, b): (&[f32], &[f32]), f: impl Fn(f32, f32) -> f32) {
-    let (a, b) = (&a[l.out * run..][..l.len * run], &b[l.out * run..][..l.len * run]);
-    let inp = &mut inp[l.inp * run..];
+fn scatter(run: usize, l: Line, inp: &mut [f32], out: &[f32]) {
+    let (out, inp) = (&out[l.out * run..][..l.len * run], &mut inp[l.inp * run..]);
     if l.step == 1 {
-        for ((x, a), b) in inp.iter_mut().zip(a).zip(b) {
-            *x += f(*a, *b);
-        }
-        return;
+        return inp.iter_mut().zip(out).for_each(|(x, g)| *x += g);
     }
-    for (i, (a, b)) in a.chunks_exact(run).zip(b.chunks_exact(run)).enumerate() {
+    for (i, out) in out.chunks_exact(run).enumerate() {
         let (x16, x) = inp[i * l.step * run..][..run].as_chunks_mut::<16>();
-        let (a16, a) = a.as_chunks::<16>();
-        let (b16, b) = b.as_chunks::<16>();
-        for ((x, a), b) in x16.iter_mut().zip(a16).zip(b16) {
-            *x = std::array::from_fn(|j| x[j] + f(a[j], b[j]));
+        let (g16, g) = out.as_chunks::<16>();
+        for (x, g) in x16.iter_mut().zip(g16) {
+            *x = std::array::from_fn(|j| x[j] + g[j]);
         }
-        for ((x, a), b) in x.iter_mut().zip(a).zip(b) {
-            *x += f(*a, *b);
-        }
+        x.iter_mut().zip(g).for_each(|(x, g)| *x += g);
     }
 }
 
@@ -258,8 +259,6 @@ enum Act<'a> {
     Sum(&'a mut [f32], &'a [f32]),
     /// Adds the gradient to the input's.
     Spread(&'a mut [f32], &'a [f32]),
-    /// Adds the gradient to the input's if the index is this kernel element.
-    Choose(&'a mut [f32], &'a [f32], &'a [f32]),
 }
 
 struct OneLine<'a>(usize, Line, Act<'a>);
@@ -278,10 +277,7 @@ impl Body for OneLine<'_> {
                 *index = if larger { tap } else { *index };
             }),
             Act::Sum(out, inp) => gather(run, line, out, inp, |sum, x| *sum += x),
-            Act::Spread(inp, gradient) => scatter(run, line, inp, (gradient, gradient), |g, _| g),
-            Act::Choose(inp, gradient, indices) => {
-                scatter(run, line, inp, (gradient, indices), |g, index| if index == tap { g } else { 0.0 });
-            }
+            Act::Spread(inp, gradient) => scatter(run, line, inp, gradient),
         }
     }
 }
@@ -296,7 +292,33 @@ impl Pooling {
     }
 }
 
+impl Pooling {
+    /// Adds each gradient to that of the input which its place says.
+    fn choose(&self, run: usize, result: &mut [f32], (gradient, places): (&[f32], &[f32])) {
+        let [d, h, w] = self.geometry.0;
+        let begin = |axis: &Axis, output: i64| output * axis.stride - axis.padding;
+        let mut all = gradient.iter().zip(places);
+        for (od, oh) in (0..d.outputs).flat_map(|od| (0..h.outputs).map(move |oh| (od, oh))) {
+            let (d0, h0) = (begin(&d, od), begin(&h, oh));
+            for ow in 0..w.outputs {
+                let w0 = begin(&w, ow);
+                for (r, (x, place)) in (0..run).zip(&mut all) {
+                    let Some([kd, kh, kw]) = self.taps.get(*place as usize) else { continue };
+                    let [id, ih, iw] = [d0 + kd, h0 + kh, w0 + kw];
+                    if (0..d.inputs).contains(&id) && (0..h.inputs).contains(&ih) && (0..w.inputs).contains(&iw) {
+                        result[((id * h.inputs + ih) * w.inputs + iw) as usize * run + r] += x;
+                    }
+                }
+            }
+        }
+    }
+}
+
 impl Window for Pooling {
+    fn table_bytes(&self) -> usize {
+        size_of_val(&*self.taps)
+    }
+
     fn compute(&self, simd: Simd, run: usize, planes: Planes<'_>) {
         let Planes { inputs: [first, second], result, extra } = planes;
         result.fill(if self.forward && self.alg == PoolAlg::Max { f32::NAN } else { 0.0 });
@@ -320,7 +342,7 @@ impl Window for Pooling {
                 self.geometry.lines(|l| simd.run(OneLine(run, l, Act::Sum(result, first))));
                 self.divide(run, result);
             }
-            (false, PoolAlg::Max) => self.geometry.lines(|l| simd.run(OneLine(run, l, Act::Choose(result, first, second)))),
+            (false, PoolAlg::Max) => self.choose(run, result, (first, second)),
             (false, _) => {
                 extra.copy_from_slice(first);
                 self.divide(run, extra);

@@ -8,7 +8,7 @@ use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Prelu};
 use oxidnn_spec::{Arg, Attr, Layout, Op, Problem, Tensor};
 
 /// Elements of a row from which on rows accumulate the gradient of the weights.
-const MIN_ROW_ELEMENTS: i64 = 256;
+const MIN_ROW_ELEMENTS: i64 = 80;
 /// Cost of an element, relative to moving one.
 const ELEMENT_COST: i64 = 2;
 

@@ -6,7 +6,7 @@
 
 use super::{Axis, ends, place::Place};
 use crate::CpuTarget;
-use crate::kernels::access::View;
+use crate::kernels::access::zero_bytes;
 use crate::kernels::blend::{Blender, Call, Columns, Side, Spec};
 use crate::kernels::chain::Chain;
 use crate::kernels::code::elem;
@@ -346,9 +346,6 @@ impl Generated for Blended {
 
     fn run(&self, blenders: &[[Option<Blender>; 2]; 2], simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let [input, result] = self.args;
-        if self.padded {
-            View::of(simd, ctx, result)?.zero_padding();
-        }
         let operands = scratch.take(self.specs[0].tail.scratch(self.made).unwrap_or(0))?.into_slice();
         let chain = Chain::new(simd, ctx, &self.attr, result)?;
         let tail = self.specs[0].tail.args(&chain, 1, &[], operands)?;
@@ -382,6 +379,10 @@ impl Generated for Blended {
             });
             let mut bound = [0, 1].map(|i| blenders[i].as_ref().and_then(|blender| blender.bind(&calls[i])));
             let mut lines = [Tap::default(); MAX_LINES];
+            // The padding channels behind those of the last block.
+            let last = (self.made - 1) / to.run;
+            let behind = (to.line([0, last, 0, 0]) + self.made - last * to.run) * self.sizes[1];
+            let padding = if self.padded && block + 1 == blocks { ((last + 1) * to.run - self.made) * self.sizes[1] } else { 0 };
             let end = (images * rows).min((chunk + 1) * each);
             for i in chunk * each..end {
                 let (at, row) = (i / rows, i % rows);
@@ -395,6 +396,8 @@ impl Generated for Blended {
                 }
                 let row = at * image[1] + to.row(depth, height) * self.sizes[1];
                 bound.iter_mut().flatten().for_each(|rows| rows.run(row, &lines[..count], i + 1 == end));
+                let columns = 0..if padding > 0 { self.columns.count() } else { 0 };
+                columns.for_each(|column| zero_bytes(&bufs[1], behind + row + column * to.run * self.sizes[1], padding));
             }
         });
         Ok(())

@@ -19,7 +19,6 @@ use super::sweep::Sweep;
 use super::weights::{Roles, Weights};
 use crate::CpuTarget;
 use crate::kernels::access::View;
-use crate::kernels::amx;
 use crate::kernels::gemm::{self, Gemm, Kind, Operands};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::nest::Right;
@@ -110,31 +109,21 @@ fn has_pairs(op: &Rnn) -> bool {
     weights.into_iter().flatten().all(|t| t.dtype == DataType::Bf16)
 }
 
-/// Takes backward passes whose weights AMX multiplies, if it is faster.
+/// Takes backward passes of floating-point elements; on AMX those whose weights it multiplies, if it is faster.
 ///
 /// # Errors
 /// Problems that the row does not take.
-pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let isa = amx::isa(target.jit)?;
+pub(super) fn plan(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Plan>, Skip> {
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
-    if !has_pairs(op) {
-        return Err(Skip::DataType("weights that are not bf16".into()));
+    match has_pairs(op) {
+        false if isa.amx => Err(Skip::DataType("weights that are not bf16".into())),
+        true if isa.amx => {
+            check_amx(&Sizes::of(op)?, Product::Bf16)?;
+            plan_on(problem, target, (isa, Product::Bf16))
+        }
+        true if isa.bf16 => plan_on(problem, target, (isa, Product::Bf16)).or_else(|_| plan_on(problem, target, (isa, Product::F32))),
+        _ => plan_on(problem, target, (isa, Product::F32)),
     }
-    check_amx(&Sizes::of(op)?, Product::Bf16)?;
-    plan_on(problem, target, (isa, Product::Bf16))
-}
-
-/// Takes backward passes of floating-point elements.
-///
-/// # Errors
-/// Problems that the row does not take.
-pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx();
-    let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
-    if isa.bf16 && has_pairs(op) {
-        return plan_on(problem, target, (isa, Product::Bf16)).or_else(|_| plan_on(problem, target, (isa, Product::F32)));
-    }
-    plan_on(problem, target, (isa, Product::F32))
 }
 
 fn plan_on(problem: &Problem, target: &CpuTarget, (isa, product): (Isa, Product)) -> Result<Box<dyn Plan>, Skip> {

@@ -17,6 +17,9 @@ const TILE_ROWS: usize = 6;
 /// Multiply-adds of a step that make a fork worthwhile.
 const MIN_FORK_MULTIPLY_ADDS: usize = 128 << 10;
 
+/// What a single step reads once comes from beyond L2 if it is so much smaller than what stays there from step to step.
+const ONCE: usize = 2;
+
 /// The cut of a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Cut {
@@ -47,7 +50,7 @@ impl Cut {
             batch: z.batch,
             slices: slices(if whole { z.directions } else { z.directions * panels }),
             whole,
-            far: weights > target.caches.budget(false).far,
+            far: weights > target.caches.budget(false).far / if z.time == 1 { ONCE } else { 1 },
         }
     }
 

@@ -17,6 +17,7 @@ use super::weights::{Roles, Weights};
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::amx;
+use crate::kernels::code::elem;
 use crate::kernels::gemm::{self, Gemm, Kind, Operands};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::nest::Right;
@@ -27,7 +28,6 @@ use crate::ops::matmul::tiled::product;
 use crate::ops::support;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
-use oxidnn_jit::ir::Elem;
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Prop, RnnLinear, Tensor};
@@ -138,22 +138,6 @@ impl<'a> States<'a> {
     }
 }
 
-/// Takes forward passes in the types that vectors multiply.
-///
-/// # Errors
-/// Problems that the row does not take.
-pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    plan_on(problem, target, target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx())
-}
-
-/// Takes forward passes in the types that AMX multiplies, if it is faster.
-///
-/// # Errors
-/// Problems that the row does not take.
-pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    plan_on(problem, target, amx::isa(target.jit)?)
-}
-
 /// Refuses what AMX does not multiply, or not faster than vectors.
 ///
 /// # Errors
@@ -164,7 +148,11 @@ pub(super) fn check_amx(z: &Sizes, product: Product) -> Result<(), Skip> {
     if amx::is_faster(product, sizes) { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
 }
 
-fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Plan>, Skip> {
+/// Takes forward passes in the types that the instruction set multiplies; on AMX if it is faster.
+///
+/// # Errors
+/// Problems that the row does not take.
+pub(super) fn plan(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Plan>, Skip> {
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
     if !op.prop.is_forward() {
         return Err(Skip::Op("backward"));
@@ -172,9 +160,6 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     let (z, product) = (Sizes::of(op)?, product(op.src_layer.dtype, op.weights_layer.dtype)?);
     if isa.amx {
         check_amx(&z, product)?;
-        if [z.sic, z.dhc].iter().any(|n| !n.is_multiple_of(product.depth())) {
-            return Err(Skip::Shape("channels of a state that end within a step"));
-        }
     }
     let (gates, outputs) = (Panels::of(isa, z.dhc), Panels::of(isa, z.dic));
     let mut problem = problem.clone();
@@ -190,18 +175,6 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
     let kernel = Forward::new((op, &problem.attr), z, (isa, product, target), gates, outputs)?;
     RowPlan::of(problem, target, booked(&kernel.lens.list()), kernel)
-}
-
-/// The element type of kernels.
-fn elem(dtype: DataType) -> Result<Elem, Skip> {
-    match dtype {
-        DataType::F32 => Ok(Elem::F32),
-        DataType::Bf16 => Ok(Elem::Bf16),
-        DataType::F16 => Ok(Elem::F16),
-        DataType::U8 => Ok(Elem::U8),
-        DataType::S8 => Ok(Elem::I8),
-        other => Err(Skip::DataType(format!("{other} as state"))),
-    }
 }
 
 impl Forward {
@@ -250,8 +223,10 @@ impl Forward {
             linear: attr.rnn.linear.as_ref().map(factors),
             workspace_row: op.workspace_row().unwrap_or(0) as usize,
             src: rows_of(&op.src_layer),
+            // Tiles of AMX read whole steps of states.
             dst: rows_of(&op.dst_layer)
-                .filter(|_| op.dst_layer.dtype == op.src_layer.dtype && op.direction != RnnDirection::BidirectionalSum),
+                .filter(|_| op.dst_layer.dtype == op.src_layer.dtype && op.direction != RnnDirection::BidirectionalSum)
+                .filter(|_| !isa.amx || z.dic.is_multiple_of(product.depth())),
             lens: Lens::default(),
             op: op.clone(),
             z,
@@ -277,6 +252,7 @@ impl Forward {
             RnnCell::Gru | RnnCell::Augru => (Pass::Reset, Some((Pass::Gru, self.gates, z.dhc))),
             RnnCell::LbrGru | RnnCell::LbrAugru => (Pass::LbrGru, None),
         };
+        let elem = |dtype: DataType| elem(dtype).ok_or_else(|| Skip::DataType(format!("{dtype} as state")));
         let (state, cell) = (elem(self.state)?, elem(self.cell)?);
         let spec = |(pass, panels, channels): (Pass, Panels, usize), skinny: &Skinny| cell::Spec {
             pass,
@@ -450,6 +426,10 @@ impl Generated for Forward {
             cell: scratch.take(lens.cell)?.into_buf(),
             middle: States::packed(scratch.take(lens.middle)?.into_buf(), 1, z.batch, self.gates.padded() * size),
         };
+        if self.isa.amx && [z.dic, z.dhc].iter().any(|n| !n.is_multiple_of(self.product.depth())) {
+            // Elements behind a state are multiplied by zeros, and must be numbers.
+            [sequences[0].buf, sequences[1].buf, run.middle.buf].iter().for_each(|states| states.fill(0));
+        }
         let mut work = scratch.take(lens.gemm.max(lens.share))?;
         for l in 0..z.layers {
             let below = (l > 0).then_some(run.sequence);

@@ -16,23 +16,20 @@ mod sweep;
 mod weights;
 
 use crate::CpuTarget;
+use crate::kernels::amx;
 use crate::ops::fallback;
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::{Problem, Prop};
 
 /// Best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("packed:amx", plan_amx), Impl::new("packed:jit", plan), fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl::new("packed:amx", |p, t| plan(p, t, true)), Impl::new("packed:jit", |p, t| plan(p, t, false)), fallback::ROW];
 
-fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+fn plan(problem: &Problem, target: &CpuTarget, on_amx: bool) -> Result<Box<dyn Plan>, Skip> {
+    let vectors = || target.jit.map(oxidnn_jit::Isa::without_amx).ok_or(Skip::Isa("avx2, or executable memory"));
+    let isa = if on_amx { amx::isa(target.jit)? } else { vectors()? };
     match problem.op.prop() {
-        Some(Prop::Backward) => backward::plan_amx(problem, target),
-        _ => forward::plan_amx(problem, target),
-    }
-}
-
-fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    match problem.op.prop() {
-        Some(Prop::Backward) => backward::plan(problem, target),
-        _ => forward::plan(problem, target),
+        Some(Prop::Backward) => backward::plan(problem, target, isa),
+        _ => forward::plan(problem, target, isa),
     }
 }

@@ -32,18 +32,11 @@ pub(super) struct Quantised {
     factors: Vec<f32>,
     projection: Vec<f32>,
     /// Column sums of the weights of input, state and projection.
-    layer: Skinny,
-    iter: Skinny,
-    projected: Skinny,
+    sums: [Skinny; 3],
 }
 
 /// The kernels that compute column sums of the weights of input, state and projection.
-#[derive(Debug)]
-pub(super) struct Code {
-    layer: Ready,
-    iter: Ready,
-    projected: Ready,
-}
+pub(super) type Code = [Ready; 3];
 
 /// Weights whose columns are summed.
 pub(super) type Matrix<'w> = (&'w Weights, Buf<'w>);
@@ -74,9 +67,7 @@ impl Quantised {
             added: if product == Product::S8S8 && !isa.amx { 128.0 } else { 0.0 },
             factors: factors(&attr.rnn.weights),
             projection: factors(&attr.rnn.projection),
-            layer: Skinny::row(isa, product, [z.slc, gates.width]),
-            iter: Skinny::row(isa, product, [z.sic, gates.width]),
-            projected: Skinny::row(isa, product, [z.dhc, outputs.width]),
+            sums: [[z.slc, gates.width], [z.sic, gates.width], [z.dhc, outputs.width]].map(|size| Skinny::row(isa, product, size)),
         }
     }
 
@@ -85,7 +76,8 @@ impl Quantised {
     /// # Errors
     /// [`Error::Runtime`] if one cannot be generated.
     pub(super) fn build(&self) -> Result<Code, Error> {
-        Ok(Code { layer: self.layer.build()?, iter: self.iter.build()?, projected: self.projected.build()? })
+        let [layer, iter, projected] = self.sums.each_ref().map(Skinny::build);
+        Ok([layer?, iter?, projected?])
     }
 
     /// The representation of states of a type.
@@ -100,13 +92,13 @@ impl Quantised {
 
     /// Computes the lines of gates.
     pub(super) fn gates(&self, code: &Code, z: &Sizes, [layer, iter]: [Matrix<'_>; 2], to: &mut Lines<'_>) {
-        let of = [(&code.layer, layer), (&code.iter, iter)];
+        let of = [(&code[0], layer), (&code[1], iter)];
         self.fill((layer.0.panels, z.gates, z.dhc), &of, &self.factors, to);
     }
 
     /// Computes the lines of projected states.
     pub(super) fn projected(&self, code: &Code, z: &Sizes, projection: Matrix<'_>, to: &mut Lines<'_>) {
-        self.fill((projection.0.panels, 1, z.dic), &[(&code.projected, projection)], &self.projection, to);
+        self.fill((projection.0.panels, 1, z.dic), &[(&code[2], projection)], &self.projection, to);
     }
 
     /// Processes weights panel by panel; the last matrix of `of` is the recurrent one.

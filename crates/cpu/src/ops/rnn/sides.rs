@@ -89,8 +89,8 @@ impl Body for Turn<'_, '_> {
             }
             let mut turned = [0.0; CHANNELS * BLOCK];
             let from =
-                transpose::Words { bytes: bytemuck::cast_slice(lines.as_flattened()), step: CHANNELS * 4, lines: BLOCK, count: CHANNELS };
-            transpose::words(self.simd, &from, bytemuck::cast_slice_mut(&mut turned), BLOCK);
+                transpose::Lines { bytes: bytemuck::cast_slice(lines.as_flattened()), step: CHANNELS * 4, lines: BLOCK, count: CHANNELS };
+            transpose::elements::<4>(self.simd, &from, bytemuck::cast_slice_mut(&mut turned), BLOCK);
             let room = BLOCK.min(pitch - start);
             for (to, from) in self.to.chunks_exact_mut(pitch).zip(turned.chunks_exact(BLOCK)) {
                 copy_line(&from[..room], &mut to[start..start + room]);

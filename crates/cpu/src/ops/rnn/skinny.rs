@@ -7,8 +7,8 @@ use super::cut::Cut;
 use crate::kernels::amx::{self, Accumulate, Addend};
 use crate::kernels::gemv::{PanelRun, Row};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::tile::{Ahead, Call, Line, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Strip, Tile, max_rows};
-use crate::kernels::tile::{runs, wide};
+use crate::kernels::tile::{Ahead, Call, Line, List, MOST_ROWS, ONE_STRIP, Panels, Prefetch, Product, Spec, Strip, Tile, max_rows};
+use crate::kernels::tile::{PREFETCH_BYTES, runs, wide};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
@@ -92,7 +92,7 @@ pub(super) struct Skinny {
     /// Rows that meet the panels in an execution.
     uses: usize,
     on_amx: bool,
-    /// What tiles of AMX prefetch.
+    /// What kernels prefetch.
     ahead: Ahead,
 }
 
@@ -120,7 +120,8 @@ impl Skinny {
         let mut heights = [false; MOST_ROWS];
         cut.heights().into_iter().flat_map(|rows| runs(0..rows, tall)).for_each(|(_, rows, _)| heights[rows - 1] = true);
         let sets = (MIN_SUMS / (cut.batch * vectors).max(1)).clamp(1, SETS);
-        let ahead = if cut.far && on_amx { Ahead::Panels } else { Ahead::Nothing };
+        // The hardware prefetcher follows vectors through what several steps read.
+        let ahead = if cut.far && on_amx { Ahead::Panels } else { Ahead::given_if(cut.far && steps == 1) };
         Skinny { isa, product, width, depth, vectors, heights, tall, sets, uses: cut.batch.saturating_mul(steps), on_amx, ahead }
     }
 
@@ -158,7 +159,7 @@ impl Skinny {
         let line = Line::Packed((self.width / self.isa.width().lanes()) as u8);
         let spec = |rows: usize| {
             let partial = (self.depth % self.product.depth()) as u8;
-            Spec { partial, line, sets: self.sets as u8, ..Spec::new(self.product, rows, self.vectors) }
+            Spec { partial, line, sets: self.sets as u8, prefetch: self.ahead, ..Spec::new(self.product, rows, self.vectors) }
         };
         let tiles = |made_of: fn(Spec) -> Spec| -> Result<Vec<_>, Error> {
             (0..MOST_ROWS).map(|i| self.heights[i].then(|| Tile::get(self.isa, &made_of(spec(i + 1)))).transpose()).collect()
@@ -185,7 +186,6 @@ impl Ready {
     /// one panel after the other, then the next columns.
     pub(super) fn run(&self, (a, rows): (&Rows, Range<usize>), taps: &[Run], b: &Group, (sums, step): (&mut [f32], usize)) {
         let Skinny { product, width, depth, tall, .. } = self.skinny;
-        let steps = depth / product.depth();
         let from = |row: usize| a.buf.as_ptr().addr() + a.start + row * a.row;
         if let Some(kernels) = &self.on_amx {
             let mut parts = [[0; 2]; RUNS];
@@ -193,7 +193,7 @@ impl Ready {
             for i in 0..b.outer.0 {
                 let addend = Addend {
                     parts: &parts[..taps.len()],
-                    steps,
+                    steps: depth.div_ceil(product.depth()),
                     a: (a.buf, a.row),
                     b: (b.buf, b.at + i * b.outer.1, b.step),
                     rows: rows.len(),
@@ -218,7 +218,10 @@ impl Ready {
         }
         let mut words = [0; ONE_STRIP + RUNS * (1 + MOST_ROWS)];
         // Bytes of a part's columns in a line; if a line is stored as two, in the first of these.
-        let columns = self.columns();
+        let (columns, steps) = (self.columns(), depth / product.depth());
+        // Each prefetch of a panel's calls is for its share of the next panel.
+        let asks = rows.len().div_ceil(tall) * (width / columns) * taps.len() * (steps / 4);
+        let (mut asked, each) = (0, (b.bytes / asks.max(1)).min(PREFETCH_BYTES));
         let tiles = if b.seven_bits { &self.seven_bits } else { &self.tiles };
         let part_bytes = columns * 4 * product.together() / product.depth();
         for (first, height, count) in runs(rows.clone(), tall) {
@@ -232,7 +235,13 @@ impl Ready {
                 let at = b.at + part * part_bytes + run * b.outer.1;
                 let panels = Panels { at, step: b.step, count: b.count, outer: count > 1 };
                 let sums = &mut sums[i * b.count * columns..];
-                tile.run(Call { a: a.buf, b: b.buf, ..Call::raw(list.strips(), steps, panels, (sums, step)) });
+                let next = b.buf.as_ptr().addr() + b.at + run * b.outer.1 + b.step + asked * each;
+                let prefetch =
+                    if self.skinny.ahead == Ahead::Given { Prefetch { at: next, step: each, panel: b.step } } else { Prefetch::default() };
+                tile.run(Call { a: a.buf, b: b.buf, prefetch, ..Call::raw(list.strips(), steps, panels, (sums, step)) });
+                if run + 1 == b.outer.0 {
+                    asked += count * taps.len() * (steps / 4);
+                }
             }
         }
     }

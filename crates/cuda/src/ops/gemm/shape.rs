@@ -265,7 +265,11 @@ fn seconds(shape: Shape, store: Store, r: &Request, k_stages: i64, facts: &Facts
     let products = if r.by_mma_sync() { shape.synchronous() } else { fm * fn_.max(32.0) / 32.0 * alone };
     let stage = load.max(products) + STAGE;
     let (added, again) = if split > 1 { (ADD + fm * fn_ * 4.0 / 40.0, AGAIN) } else { (0.0, 0.0) };
-    let out = if store == Store::Direct && !r.swapped { 4.0 } else { 32.0 };
+    let out = match store {
+        Store::Direct if !r.swapped && r.result_bytes == 1 => 1.0,
+        Store::Direct if !r.swapped => 4.0,
+        _ => 32.0,
+    };
     let made = if r.computed { fm * fn_ / MADE } else { 0.0 };
     let tail = TAIL + fm * fn_ * r.result_bytes as f64 / out + made + added;
     let exposed = if alternate { 0.0 } else { EXPOSED[usize::from(r.computed)] };

@@ -116,7 +116,7 @@ impl Norm<'_> {
                 before += &format!("    if ({is_own}) {name}_store(a, {name}_at(a, q), s[{i}]);\n");
             }
         }
-        let inverse = format!("(real)1 / sqrt(s[1] + {})", literal(self.epsilon));
+        let inverse = format!("inverse_root(s[1] + {})", literal(self.epsilon));
         let numbers = [
             ("middle", "s[0]".to_owned()),
             ("factor", if scaled { format!("{inverse} * scale(a, p + 1)") } else { inverse }),

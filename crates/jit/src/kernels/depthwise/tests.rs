@@ -4,7 +4,7 @@ use crate::testing::{ISAS, golden, run};
 
 fn three(results: u8, stride: u8) -> Depthwise {
     let window = Window::three(results, stride);
-    Depthwise { window, weights: Elem::F32, dots: None, group: [1, 1], shifted: false, single: false }
+    Depthwise { window, weights: Elem::F32, dots: None, signed: false, group: [1, 1], shifted: false, single: false }
 }
 
 /// The same kernel over a window with something else.
@@ -163,7 +163,7 @@ fn nothing_spills() {
                 (true, [3, 3]),
                 (true, [4, 3]),
             ] {
-                let results = Depthwise::most_results(isa, taps, group.map(usize::from), [masked, false]) as u8;
+                let results = Depthwise::most_results(isa, taps, group.map(usize::from), [masked, false, false]) as u8;
                 let list = (0..taps as i16).map(|i| Tap { column: i, weights: i as u16 }).collect();
                 let idle = (isa.width().lanes() % usize::from(group[1])) as u8;
                 let kernel = over(&three(results, 1), |w| (w.taps, w.masked, w.idle) = (list, masked, idle));

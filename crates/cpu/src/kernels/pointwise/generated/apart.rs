@@ -97,7 +97,7 @@ impl Fused {
             rows: None,
             brought: Vec::new(),
             flat: false,
-            streamed: None,
+            streamed: Box::default(),
             apart: Some(apart),
         })
     }

@@ -209,7 +209,7 @@ fn results_are_the_same_past_the_caches() {
             b.result(Arg::DST).unwrap();
             Program::new(b.finish().unwrap().0, target.jit.unwrap()).unwrap().streaming(&caches)
         };
-        let streams = |kept: usize| matches!(&made(kept).groups[0], Made::Fused(chain) if chain.streamed.is_some());
+        let streams = |kept: usize| matches!(&made(kept).groups[0], Made::Fused(chain) if !chain.streamed.is_empty());
         assert_eq!([len * 8 - 1, len * 8].map(streams), [true, false]);
         // At the begin of a cache line and behind it, where vectors are not aligned to lines.
         for first in [0, 1] {

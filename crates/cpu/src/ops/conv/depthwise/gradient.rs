@@ -103,7 +103,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if taps > TAPS || reach > REACH || s.sizes.s[2] > STRIDE {
         return Err(Skip::Shape("a large window"));
     }
-    let data_tag = if group == 1 { data_tag([s.x.1, s.y.1], taps, lanes) } else { "axb".into() };
+    let data_tag = if group == 1 { data_tag([s.x.1, s.y.1], &s.sizes, (target, lanes), false) } else { "axb".into() };
     let (tag, data) = (weights_tag(n + 1, lanes, [group as usize; 2], (0, 1)), [s.x.0, s.y.0]);
     let mut problem = problem.clone();
     for o in problem.op.operands_mut() {

@@ -136,15 +136,14 @@ fn dots(s: &Setup<'_>, attr: &Attr, group: [usize; 2], jit: Isa) -> Option<[usiz
     let (taps, columns) = (s.sizes.k[2], s.sizes.k[2].min(s.sizes.s[2]));
     let together = match [s.source.1, s.weights].map(|t| t.dtype) {
         [DataType::Bf16, DataType::Bf16] if jit.bf16 => 2,
-        [DataType::U8, DataType::S8] if jit.vnni && jit.avx512 => 4,
+        [DataType::U8 | DataType::S8, DataType::S8] if jit.vnni && jit.avx512 => 4,
         _ => return None,
     };
     if [s.source.0, Arg::WEIGHTS].iter().any(|arg| attr.zero_points.contains_key(arg)) {
         return None;
     }
     let words = from / together;
-    let plain = s.source.1.layout.is_any() || s.source.1.blocking().is_some_and(|b| b.inner.iter().next().is_none());
-    if plain && from.is_multiple_of(together) && (words < to || words.is_multiple_of(to)) {
+    if is_last(s.source.1) && from.is_multiple_of(together) && (words < to || words.is_multiple_of(to)) {
         return Some([words, to]);
     }
     let lanes = jit.width().lanes();
@@ -171,7 +170,8 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let group = few(&s, lanes)?;
     let words = dots(&s, &problem.attr, group, jit);
     let read = words.unwrap_or(group);
-    if read[0] > read[1] && met(lanes, read) > MET || is_product(&s, group, (jit, words.is_some())) {
+    let suits = read[0] < read[1] || read[1] < lanes && met(lanes, read) <= MET;
+    if !suits || is_product(&s, group, (jit, words.is_some())) {
         return Err(Skip::Shape("groups whose channels fill steps of products"));
     }
     let [kd, kh, kw] = s.sizes.k;
@@ -185,8 +185,8 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     }
     let together = words.map_or(1, |words| group[0] / words[0]);
     let tag = weights_tag(weights, lanes, group, (s.result_channel, together));
-    let taps = kd.saturating_mul(kh).saturating_mul(kw);
-    let data_tag = if group == [1, 1] { data_tag([s.source.1, s.result.1], taps, lanes) } else { "axb".into() };
+    let scatters = s.direction == Direction::Scatter;
+    let data_tag = if group == [1, 1] { data_tag([s.source.1, s.result.1], &s.sizes, (target, lanes), scatters) } else { "axb".into() };
     let problem = resolved(problem, [&data_tag, &tag])?;
     let s = Setup::of(&problem.op)?;
     epilogue::check(&problem.attr, s.result.1)?;
@@ -212,8 +212,11 @@ fn few(s: &Setup<'_>, lanes: usize) -> Result<[usize; 2], Skip> {
     if from == 0 || to == 0 {
         return Err(Skip::Shape("groups without channels"));
     }
-    let together = from <= lanes && (lanes.is_multiple_of(to) || 2 * to <= lanes);
-    if together && (from < to || to < lanes) { Ok([from, to]) } else { Err(Skip::Shape("groups of other than few channels")) }
+    if from <= lanes && (lanes.is_multiple_of(to) || 2 * to <= lanes) {
+        Ok([from, to])
+    } else {
+        Err(Skip::Shape("groups of other than few channels"))
+    }
 }
 
 /// Vectors of source channels of the groups of a vector of results.
@@ -224,21 +227,19 @@ fn met(lanes: usize, [from, to]: [usize; 2]) -> usize {
 /// The instruction set of 8-lane vectors for 8 channels of f32, of which wider vectors would waste half.
 fn narrowest(s: &Setup<'_>, isa: Isa) -> Isa {
     let narrow = Isa::AVX2;
-    let lanes = narrow.width().lanes() as i64;
-    let channels = s.result.1.dims()[1];
     let f32 = [s.source.1, s.weights, s.result.1].iter().all(|t| t.dtype == DataType::F32);
-    let plain = [s.source.1, s.result.1].iter().all(|t| t.layout.is_any() || is_plain(t));
-    if f32 && channels == lanes && plain { narrow } else { isa }
+    let fills = s.result.1.dims()[1] == narrow.width().lanes() as i64 && is_last(s.source.1) && is_last(s.result.1);
+    if f32 && fills { narrow } else { isa }
 }
 
 /// Whether products of narrow elements, which take several channels of a group at once where a strip that has no words of them spreads one after the other, are
 /// faster though few of their columns are results: measured on Zen 3, Zen 4 and Sapphire Rapids. They need channels last.
 fn is_product(s: &Setup<'_>, [from, to]: [usize; 2], (jit, words): (Isa, bool)) -> bool {
-    let last = |t: &Tensor| t.layout.is_any() || t.blocking().is_some_and(|b| b.inner.iter().next().is_none());
     let lanes = jit.width().lanes();
-    let whole = lanes % to == 0 && s.result.1.dims()[1] % lanes as i64 == 0;
+    let whole = lanes.is_multiple_of(to) && s.result.1.dims()[1] % lanes as i64 == 0;
     let [taps, lines] = [&s.sizes.k[..], &s.sizes.k[..2]].map(|k| k.iter().product::<i64>());
     let fills = match s.source.1.dtype {
+        DataType::S8 if from >= 16 => true,
         DataType::S8 | DataType::U8 => from >= 8 && !(words && taps > 1) || from >= 4 && taps == 1 || from > to && !whole && !words,
         // A tile has an address for every row and line of the window; one of AMX only its first.
         DataType::Bf16 => {
@@ -247,7 +248,7 @@ fn is_product(s: &Setup<'_>, [from, to]: [usize; 2], (jit, words): (Isa, bool)) 
         }
         _ => false,
     };
-    fills && last(s.source.1) && last(s.result.1)
+    fills && is_last(s.source.1) && is_last(s.result.1)
 }
 
 /// The epilogue of strips.
@@ -260,7 +261,8 @@ fn tail(s: &Setup<'_>, attr: &Attr) -> Result<Tail, Skip> {
 /// The segments of every phase of the width, for strips of `kernel`.
 fn segments(width: &Width, kernel: &generated::Depthwise, (jit, tail): (Isa, &Tail)) -> Vec<Vec<Segment<generated::Depthwise>>> {
     let of_phase = |phase: &Phase| {
-        let most = generated::Depthwise::most_results(jit, phase.taps.len(), kernel.group(), [kernel.window.masked, kernel.single]);
+        let most =
+            generated::Depthwise::most_results(jit, phase.taps.len(), kernel.group(), [kernel.window.masked, kernel.single, kernel.signed]);
         width.cut(phase, most, (&kernel.window, tail), |window, _| kernel.with(window))
     };
     width.line.phases.iter().map(of_phase).collect()
@@ -297,8 +299,7 @@ impl Depthwise {
         let ([from_group, to_group], together) = (words, group[0] / words[0]);
         let channels = s.sizes.g as usize * to_group;
         check_reach(&lines[2])?;
-        let idle = lanes % to_group;
-        let used = lanes - idle;
+        let (idle, used) = (lanes % to_group, lanes - lanes % to_group);
         let (masked, word) = (idle > 0 || !channels.is_multiple_of(lanes), if together > 1 { Elem::F32 } else { Elem::Low16 });
         let single = masked && channels / to_group * from_group <= lanes;
         let from_place = Place::of(s.source.0, source, lanes)?;
@@ -312,8 +313,7 @@ impl Depthwise {
         passes::fills(attr, [pixels, channels], (jit, target))?;
         let row = (from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes());
         let [kd, kh, kw] = s.sizes.k.map(|k| k.max(1) as usize);
-        let (far, apart) = (are_far([source, result], target), are_apart(s));
-        let met = if apart { 1 } else { kh };
+        let (far, met) = (are_far([source, result], target), if are_apart(s) { 1 } else { kh });
         let across = far || is_across(s, lanes * source_elem.bytes());
         let fills_lines = result.dtype == DataType::F32 && jit.avx512 && tail.is_repeatable();
         let most = common([from_place.even(lanes), to_place.even(lanes)], lanes);
@@ -338,6 +338,7 @@ impl Depthwise {
             window,
             weights: elems[1],
             dots: dots.map(|_| if together > 2 { Accumulate::DotU8S8 } else { Accumulate::DotBf16 }),
+            signed: together > 2 && source.dtype == DataType::S8,
             group: words.map(|n| n as u8),
             shifted: attr.zero_points.contains_key(&s.source.0),
             single,
@@ -447,6 +448,11 @@ fn is_plain(tensor: &Tensor) -> bool {
     tensor.blocking().is_some_and(|b| b.inner.iter().next().is_none())
 }
 
+/// Whether a tensor has no blocks, or need not have any.
+fn is_last(tensor: &Tensor) -> bool {
+    tensor.layout.is_any() || is_plain(tensor)
+}
+
 /// The work that is divided: vectors of channels, blocks of rows, images, and the multiply-adds of a vector in a block.
 struct Tasks {
     vectors: usize,
@@ -488,7 +494,7 @@ impl Tasks {
 fn check_groups([from, to]: [usize; 2], source: Elem, jit: Isa, [several, shifted]: [bool; 2]) -> Result<(), Skip> {
     let lanes = jit.width().lanes();
     let narrow = !jit.avx512 && source.bytes() < 4;
-    if narrow && (from < to || lanes % to > 0) || from > to && several && met(lanes, [from, to]) > 2 {
+    if narrow && (from < to || !lanes.is_multiple_of(to)) || from > to && several && met(lanes, [from, to]) > 2 {
         return Err(Skip::Shape("groups of unequal channels, of narrow elements or that end within vectors"));
     }
     if from != to && shifted {

@@ -430,7 +430,12 @@ impl Pairs<'_> {
     #[inline(always)]
     fn filled<const W: usize>(&self, (from, to): (usize, usize), channels: usize) {
         let (whole, left) = (channels / W * W, channels % W);
-        (0..whole).step_by(W).for_each(|c| self.pieces::<W>((from + c, to + c), W));
+        // Loops of the language: those of the standard library are not compiled for wide vectors.
+        let mut c = 0;
+        while c < whole {
+            self.to.write(to + c, &self.words::<W>(from + c));
+            c += W;
+        }
         if left == 0 {
             return;
         }

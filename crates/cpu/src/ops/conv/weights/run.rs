@@ -38,8 +38,11 @@ impl Generated for Gradient {
         let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DIFF_WEIGHTS)?)?;
         let reader = |side: &Side| Reader::new(simd, ctx, side);
         let in_panels = self.is_in_panels(&tail);
-        let pairs = self.pairs_of_rows(tail.dst().blocking()).filter(|_| tail.is_plain() && tail.dst().dtype() == DataType::Bf16);
-        let bound = Bound { plan: self, code, rows: reader(&self.rows)?, columns: reader(&self.columns)?, tail, in_panels, pairs };
+        let words = tail.is_plain() && tail.dst().dtype() == DataType::Bf16;
+        let pairs = self.pairs_of_rows(tail.dst().blocking()).filter(|_| words);
+        let pairs_across = self.pairs_of_columns(tail.dst().blocking()).filter(|_| words);
+        let (rows, columns) = (reader(&self.rows)?, reader(&self.columns)?);
+        let bound = Bound { plan: self, code, rows, columns, tail, in_panels, pairs, pairs_across };
         if !in_panels && pairs.is_none() && bound.lines_across().is_none() && bound.padded().is_none() {
             bound.tail.dst().zero_padding();
         }
@@ -74,8 +77,9 @@ struct Bound<'a> {
     tail: Epilogue<'a>,
     /// Whether the gradient has the layout of the sums of a panel.
     in_panels: bool,
-    /// Columns of its blocks, if their lines are pairs of rows in bf16.
+    /// Columns of its blocks, if their lines are pairs of rows in bf16; and rows, if they are pairs of columns.
     pairs: Option<usize>,
+    pairs_across: Option<usize>,
 }
 
 /// A block of the gradient: its group, and first channels and numbers of channels.
@@ -523,7 +527,27 @@ impl Bound<'_> {
                 self.store_pairs(pos, sums, (columns, width));
                 continue;
             }
+            if let Some(width) = self.pairs_across {
+                self.store_pairs_across(pos, sums, (columns, width));
+                continue;
+            }
             self.store_rows(pos, sums, (rows, columns));
+        }
+    }
+
+    /// Stores sums as pairs of bf16 columns in blocks of `width` rows, with zeros behind the last row.
+    fn store_pairs_across(&self, pos: Pos, sums: &[f32], (columns, width): (usize, usize)) {
+        let (p, dst) = (self.plan, self.tail.dst());
+        let (first, strides) = (dst.offset(&pos), &dst.blocking().strides);
+        let [block, pair] = [p.row_dim, p.column_dim].map(|d| strides[d] as usize);
+        for (i, rows) in sums.chunks(width * p.panel).enumerate() {
+            for column in (0..columns).step_by(2) {
+                let mut words = [0u32; MAX_PANEL_COLUMNS];
+                for (word, row) in words.iter_mut().zip(rows.chunks_exact(p.panel)) {
+                    *word = bf16_pair(row[column], if column + 1 < columns { row[column + 1] } else { 0.0 });
+                }
+                dst.buf().write(first + i * block + column / 2 * pair, bytemuck::cast_slice::<u32, u16>(&words[..width]));
+            }
         }
     }
 

@@ -413,8 +413,9 @@ impl Task {
         let [over, turned] = [[columns, rows], [rows, columns]].map(|[columns, rows]| columns.div_ceil(CACHE_LINE_ELEMENTS) * rows);
         let merges = setup.x_first && is_merged(&window[2], s.g as usize, columns);
         let few = window.iter().fold(columns * rows, |n, dim| n.saturating_mul(dim.taps)) < MAX_SCATTERED_ELEMENTS as usize;
-        let turned =
-            idle || merges && few && turned < over.max(LATENCY) || is_sooner_turned([rows, columns], (&window, s.mb as usize), isa);
+        let stores = setup.weights.dtype == DataType::F32 || setup.weights.blocking().is_some_and(|b| b.inner.len() == 2);
+        let sooner = stores && is_sooner_turned([rows, columns], (&window, s.mb as usize), isa);
+        let turned = idle || merges && few && turned < over.max(LATENCY) || sooner;
         let (column_dim, row_dim) = if turned { (first + 1, first) } else { (first, first + 1) };
         Task {
             groups: s.g as usize,
@@ -571,7 +572,7 @@ impl Gradient {
         match (inner.next(), inner.next()) {
             (None, _) => columns > 1 && b.strides[self.column_dim] != 1,
             (Some((dim, width)), None) => dim == self.column_dim && columns.min(self.panel) > width as usize,
-            _ => weights.dtype != DataType::Bf16 || self.pairs_of_rows(b).is_none(),
+            _ => weights.dtype != DataType::Bf16 || self.pairs_of_rows(b).or(self.pairs_of_columns(b)).is_none(),
         }
     }
 
@@ -581,6 +582,14 @@ impl Gradient {
         let (dim, columns) = inner.next().filter(|_| inner.next() == Some(pair) && inner.next().is_none())?;
         let even = self.rows.blocks == 1 || self.rows.each.is_multiple_of(2);
         (dim == self.column_dim && even && self.joined == 1 && self.panel.is_multiple_of(columns as usize)).then_some(columns as usize)
+    }
+
+    /// Rows of a block of the gradient, if its lines are pairs of columns (VNNI) and blocks of rows are whole.
+    pub(crate) fn pairs_of_columns(&self, gradient: &Blocking) -> Option<usize> {
+        let (mut inner, pair) = (gradient.inner.iter(), (self.column_dim, 2));
+        let (dim, rows) = inner.next().filter(|_| inner.next() == Some(pair) && inner.next().is_none())?;
+        let whole = self.rows.blocks == 1 || self.rows.each.is_multiple_of(rows as usize);
+        (dim == self.row_dim && whole && self.joined == 1 && rows as usize <= MAX_PANEL_COLUMNS).then_some(rows as usize)
     }
 
     /// Lets tiles store their sums, if each is complete after one call and the rows of a panel are contiguous in the gradient.
