@@ -137,7 +137,7 @@ impl Generated for Dots {
             let arranged = bytemuck::cast_slice(&arranged[unit * self.arranged()..][..self.arranged()]);
             let on = Vectors { bytes: &operands[x][starts[x]..], step: self.steps[0], arranged };
             let of = Lines { bytes: &operands[y][starts[y] + first * self.steps[1]..], step: self.steps[1], depth: *depth };
-            let [sums, totals] = [&mut *exact, rest].map(|part| bytemuck::cast_slice_mut::<_, i32>(part));
+            let [sums, totals] = [&mut *exact, rest].map(bytemuck::cast_slice_mut::<_, i32>);
             code.run(simd, on, of, [&mut *sums, &mut totals[..count]]);
             pos[sides[y]] = first as i64;
             for (vector, sums) in sums.chunks_exact_mut(LINES).enumerate() {
