@@ -220,7 +220,9 @@ fn tail(problem: &Problem, request: &Request, target: &CpuTarget) -> Option<Tail
     let matrix = |arg, tensor| Matrix { arg, tensor, rows: &[], columns: &[] };
     let c = Matrix { arg: Arg::DST, tensor: &op.dst, rows: &[row], columns: &[column] };
     let (a, b) = (matrix(Arg::SRC, &op.src), matrix(Arg::WEIGHTS, &op.weights));
-    tiled::Request { attr: &attr, isa: request.isa, target, a, b, c, batch: row, bias: op.bias.as_ref(), scales: &scales }.tail(false)
+    let tiled = tiled::Request { attr: &attr, isa: request.isa, target, a, b, c, batch: row, bias: op.bias.as_ref(), scales: &scales };
+    // All products have the same lines of operands.
+    if tiled.differs() { None } else { tiled.tail(false) }
 }
 
 fn ready(

@@ -203,7 +203,7 @@ impl Request<'_> {
     }
 
     /// Whether the bias or operands of post-ops differ between products of the batch: then the epilogue has lines for each product.
-    fn differs(&self) -> bool {
+    pub(super) fn differs(&self) -> bool {
         let batch = self.c.tensor.dims()[..self.batch].iter().any(|d| *d > 1);
         let differs = |t: &Tensor| t.dims().len() > self.batch && t.dims()[..self.batch].iter().any(|d| *d > 1);
         let operand = |op: &PostOp| matches!(op, PostOp::Binary { src1, .. } if differs(src1));
