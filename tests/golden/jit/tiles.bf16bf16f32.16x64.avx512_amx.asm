@@ -1,4 +1,4 @@
-; 97 instructions, 553 bytes, 10 spills, 0 of them in inner loops
+; 97 instructions, 561 bytes, 10 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -31,7 +31,7 @@
 0094  mov r10,[rdi+8]
 0098  mov r11,[rdi+10h]
 009c  test r11,r11
-009f  jle near 190h
+009f  jle near 198h
 00a5  nop word [rax+rax]
 00ae  nop word [rax+rax]
 00b7  nop word [rax+rax]
@@ -42,69 +42,70 @@
 00ce  add r10,28h
 00d2  add rbp,rax
 00d5  mov r13,[rdi+20h]
-00d9  mov r14,[rdi+28h]
-00dd  mov r15,[rdi+30h]
-00e1  test r13,r13
-00e4  jle near 187h
-00ea  nop word [rax+rax]
-00f3  nop word [rax+rax]
-00fc  nop dword [rax]
-0100  tileloadd tmm4,[rbp+r12]
-0107  tileloadd tmm5,[rbx+rsi]
-010d  tdpbf16ps tmm0,tmm4,tmm5
-0112  tileloadd tmm6,[rbx+rsi+40h]
-0119  tdpbf16ps tmm1,tmm4,tmm6
-011e  tileloadd tmm7,[rbx+rsi+80h]
-0128  tdpbf16ps tmm2,tmm4,tmm7
-012d  tileloadd tmm5,[rbx+rsi+0C0h]
-0137  tdpbf16ps tmm3,tmm4,tmm5
-013c  add rbp,r14
-013f  add rbx,r15
-0142  prefetcht1 [r8]
-0146  prefetcht1 [r8+40h]
-014b  prefetcht1 [r8+80h]
-0153  prefetcht1 [r8+0C0h]
-015b  prefetcht1 [r8+100h]
-0163  prefetcht1 [r8+140h]
-016b  prefetcht1 [r8+180h]
-0173  prefetcht1 [r8+1C0h]
-017b  add r8,r9
-017e  dec r13
-0181  jne near 100h
-0187  dec r11
-018a  jne near 0C0h
-0190  lea r10,[rdx]
-0193  mov r11,[rdi+70h]
-0197  tilestored [r10+r11],tmm0
-019d  tilestored [r10+r11+40h],tmm1
-01a4  tilestored [r10+r11+80h],tmm2
-01ae  tilestored [r10+r11+0C0h],tmm3
-01b8  mov r10,[rdi+48h]
-01bc  add rcx,r10
-01bf  add rdx,100h
-01c6  mov r10,[rsp+80h]
-01ce  dec r10
-01d1  mov [rsp+80h],r10
-01d9  jne near 80h
-01df  mov r10,[rdi+38h]
-01e3  mov r11,[rdi+58h]
-01e7  mov rbx,[rdi+60h]
-01eb  mov rcx,r10
-01ee  add rax,r11
-01f1  mov r10,[rsp+40h]
-01f6  add r10,rbx
-01f9  mov [rsp+40h],r10
-01fe  mov r10,[rsp+40h]
-0203  mov rdx,r10
-0206  mov r10,[rsp]
-020a  dec r10
-020d  mov [rsp],r10
-0211  jne near 40h
-0217  add rsp,0C0h
-021e  pop r15
-0220  pop r14
-0222  pop r13
-0224  pop r12
-0226  pop rbp
-0227  pop rbx
-0228  ret
+00d9  test r13,r13
+00dc  jle near 18Fh
+00e2  nop word [rax+rax]
+00eb  nop word [rax+rax]
+00f4  nop word [rax+rax]
+00fd  nop dword [rax]
+0100  mov r14,[rdi+28h]
+0104  mov r15,[rdi+30h]
+0108  tileloadd tmm4,[rbp+r12]
+010f  tileloadd tmm5,[rbx+rsi]
+0115  tdpbf16ps tmm0,tmm4,tmm5
+011a  tileloadd tmm6,[rbx+rsi+40h]
+0121  tdpbf16ps tmm1,tmm4,tmm6
+0126  tileloadd tmm7,[rbx+rsi+80h]
+0130  tdpbf16ps tmm2,tmm4,tmm7
+0135  tileloadd tmm5,[rbx+rsi+0C0h]
+013f  tdpbf16ps tmm3,tmm4,tmm5
+0144  add rbp,r14
+0147  add rbx,r15
+014a  prefetcht1 [r8]
+014e  prefetcht1 [r8+40h]
+0153  prefetcht1 [r8+80h]
+015b  prefetcht1 [r8+0C0h]
+0163  prefetcht1 [r8+100h]
+016b  prefetcht1 [r8+140h]
+0173  prefetcht1 [r8+180h]
+017b  prefetcht1 [r8+1C0h]
+0183  add r8,r9
+0186  dec r13
+0189  jne near 100h
+018f  dec r11
+0192  jne near 0C0h
+0198  lea r10,[rdx]
+019b  mov r11,[rdi+70h]
+019f  tilestored [r10+r11],tmm0
+01a5  tilestored [r10+r11+40h],tmm1
+01ac  tilestored [r10+r11+80h],tmm2
+01b6  tilestored [r10+r11+0C0h],tmm3
+01c0  mov r10,[rdi+48h]
+01c4  add rcx,r10
+01c7  add rdx,100h
+01ce  mov r10,[rsp+80h]
+01d6  dec r10
+01d9  mov [rsp+80h],r10
+01e1  jne near 80h
+01e7  mov r10,[rdi+38h]
+01eb  mov r11,[rdi+58h]
+01ef  mov rbx,[rdi+60h]
+01f3  mov rcx,r10
+01f6  add rax,r11
+01f9  mov r10,[rsp+40h]
+01fe  add r10,rbx
+0201  mov [rsp+40h],r10
+0206  mov r10,[rsp+40h]
+020b  mov rdx,r10
+020e  mov r10,[rsp]
+0212  dec r10
+0215  mov [rsp],r10
+0219  jne near 40h
+021f  add rsp,0C0h
+0226  pop r15
+0228  pop r14
+022a  pop r13
+022c  pop r12
+022e  pop rbp
+022f  pop rbx
+0230  ret

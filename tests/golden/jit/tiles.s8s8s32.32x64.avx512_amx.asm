@@ -1,4 +1,4 @@
-; 166 instructions, 975 bytes, 23 spills, 0 of them in inner loops
+; 166 instructions, 987 bytes, 23 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -38,7 +38,7 @@
 00d4  mov r8,[rdi+8]
 00d8  mov r9,[rdi+10h]
 00dc  test r9,r9
-00df  jle near 1B9h
+00df  jle near 1C1h
 00e5  nop word [rax+rax]
 00ee  nop word [rax+rax]
 00f7  nop word [rax+rax]
@@ -53,58 +53,58 @@
 0122  add r11,rax
 0125  add rbp,rax
 0128  mov r13,[rdi+20h]
-012c  mov r14,[rdi+28h]
-0130  mov r15,[rdi+30h]
-0134  test r13,r13
-0137  jle near 1B0h
-013d  nop dword [rax]
-0140  tileloadd tmm4,[r11+rbx]
-0146  tileloadd tmm6,[r10+rcx]
-014c  tdpbssd tmm0,tmm4,tmm6
-0151  tileloadd tmm7,[r10+rcx+40h]
-0158  tdpbssd tmm1,tmm4,tmm7
-015d  add r11,r14
-0160  tileloadd tmm5,[rbp+r12]
-0167  tdpbssd tmm2,tmm5,tmm6
-016c  tdpbssd tmm3,tmm5,tmm7
-0171  add rbp,r14
-0174  add r10,r15
-0177  prefetcht1 [rdx]
-017a  prefetcht1 [rdx+40h]
-017e  prefetcht1 [rdx+80h]
-0185  prefetcht1 [rdx+0C0h]
-018c  prefetcht1 [rdx+100h]
-0193  prefetcht1 [rdx+140h]
-019a  prefetcht1 [rdx+180h]
-01a1  prefetcht1 [rdx+1C0h]
-01a8  add rdx,rsi
-01ab  dec r13
-01ae  jne short 140h
-01b0  dec r9
-01b3  jne near 100h
-01b9  mov r8,[rsp+0C0h]
-01c1  lea r8,[r8]
-01c4  mov r9,[rdi+78h]
-01c8  add r9,r8
-01cb  mov r10,[rdi+70h]
-01cf  tilestored [r8+r10],tmm0
-01d5  tilestored [r8+r10+40h],tmm1
-01dc  tilestored [r9+r10],tmm2
-01e2  tilestored [r9+r10+40h],tmm3
-01e9  tilezero tmm0
-01ee  tilezero tmm1
-01f3  tilezero tmm2
-01f8  tilezero tmm3
-01fd  mov r8,[rdi+8]
-0201  mov r9,[rdi+10h]
-0205  test r9,r9
-0208  jle near 300h
-020e  nop word [rax+rax]
-0217  nop word [rax+rax]
-0220  nop word [rax+rax]
-0229  nop word [rax+rax]
-0232  nop word [rax+rax]
-023b  nop dword [rax+rax]
+012c  test r13,r13
+012f  jle near 1B8h
+0135  nop word [rax+rax]
+013e  xchg ax,ax
+0140  mov r14,[rdi+28h]
+0144  mov r15,[rdi+30h]
+0148  tileloadd tmm4,[r11+rbx]
+014e  tileloadd tmm6,[r10+rcx]
+0154  tdpbssd tmm0,tmm4,tmm6
+0159  tileloadd tmm7,[r10+rcx+40h]
+0160  tdpbssd tmm1,tmm4,tmm7
+0165  add r11,r14
+0168  tileloadd tmm5,[rbp+r12]
+016f  tdpbssd tmm2,tmm5,tmm6
+0174  tdpbssd tmm3,tmm5,tmm7
+0179  add rbp,r14
+017c  add r10,r15
+017f  prefetcht1 [rdx]
+0182  prefetcht1 [rdx+40h]
+0186  prefetcht1 [rdx+80h]
+018d  prefetcht1 [rdx+0C0h]
+0194  prefetcht1 [rdx+100h]
+019b  prefetcht1 [rdx+140h]
+01a2  prefetcht1 [rdx+180h]
+01a9  prefetcht1 [rdx+1C0h]
+01b0  add rdx,rsi
+01b3  dec r13
+01b6  jne short 140h
+01b8  dec r9
+01bb  jne near 100h
+01c1  mov r8,[rsp+0C0h]
+01c9  lea r8,[r8]
+01cc  mov r9,[rdi+78h]
+01d0  add r9,r8
+01d3  mov r10,[rdi+70h]
+01d7  tilestored [r8+r10],tmm0
+01dd  tilestored [r8+r10+40h],tmm1
+01e4  tilestored [r9+r10],tmm2
+01ea  tilestored [r9+r10+40h],tmm3
+01f1  tilezero tmm0
+01f6  tilezero tmm1
+01fb  tilezero tmm2
+0200  tilezero tmm3
+0205  mov r8,[rdi+8]
+0209  mov r9,[rdi+10h]
+020d  test r9,r9
+0210  jle near 30Ch
+0216  nop word [rax+rax]
+021f  nop word [rax+rax]
+0228  nop word [rax+rax]
+0231  nop word [rax+rax]
+023a  nop word [rax+rax]
 0240  mov r10,[r8]
 0243  mov r11,[rsp+100h]
 024b  add r10,r11
@@ -116,74 +116,75 @@
 0262  add r11,rax
 0265  add rbp,rax
 0268  mov r13,[rdi+20h]
-026c  mov r14,[rdi+28h]
-0270  mov r15,[rdi+30h]
-0274  test r13,r13
-0277  jle near 2F7h
-027d  nop dword [rax]
-0280  tileloadd tmm4,[r11+rbx]
-0286  tileloadd tmm6,[r10+rcx+80h]
-0290  tdpbssd tmm0,tmm4,tmm6
-0295  tileloadd tmm7,[r10+rcx+0C0h]
-029f  tdpbssd tmm1,tmm4,tmm7
-02a4  add r11,r14
-02a7  tileloadd tmm5,[rbp+r12]
-02ae  tdpbssd tmm2,tmm5,tmm6
-02b3  tdpbssd tmm3,tmm5,tmm7
-02b8  add rbp,r14
-02bb  add r10,r15
-02be  prefetcht1 [rdx]
-02c1  prefetcht1 [rdx+40h]
-02c5  prefetcht1 [rdx+80h]
-02cc  prefetcht1 [rdx+0C0h]
-02d3  prefetcht1 [rdx+100h]
-02da  prefetcht1 [rdx+140h]
-02e1  prefetcht1 [rdx+180h]
-02e8  prefetcht1 [rdx+1C0h]
-02ef  add rdx,rsi
-02f2  dec r13
-02f5  jne short 280h
-02f7  dec r9
-02fa  jne near 240h
-0300  mov r8,[rsp+0C0h]
-0308  lea r8,[r8+80h]
-030f  mov r9,[rdi+78h]
-0313  add r9,r8
-0316  mov r10,[rdi+70h]
-031a  tilestored [r8+r10],tmm0
-0320  tilestored [r8+r10+40h],tmm1
-0327  tilestored [r9+r10],tmm2
-032d  tilestored [r9+r10+40h],tmm3
-0334  mov r8,[rdi+48h]
-0338  mov r9,[rsp+100h]
-0340  add r9,r8
-0343  mov [rsp+100h],r9
-034b  mov r8,[rsp+0C0h]
-0353  add r8,100h
-035a  mov [rsp+0C0h],r8
-0362  mov r8,[rsp+80h]
-036a  dec r8
-036d  mov [rsp+80h],r8
-0375  jne near 0C0h
-037b  mov r8,[rdi+38h]
-037f  mov r9,[rdi+58h]
-0383  mov r10,[rdi+60h]
-0387  mov [rsp+100h],r8
-038f  add rax,r9
-0392  mov r8,[rsp+40h]
-0397  add r8,r10
-039a  mov [rsp+40h],r8
-039f  mov r8,[rsp+40h]
-03a4  mov [rsp+0C0h],r8
-03ac  mov r8,[rsp]
-03b0  dec r8
-03b3  mov [rsp],r8
-03b7  jne near 80h
-03bd  add rsp,140h
-03c4  pop r15
-03c6  pop r14
-03c8  pop r13
-03ca  pop r12
-03cc  pop rbp
-03cd  pop rbx
-03ce  ret
+026c  test r13,r13
+026f  jle near 303h
+0275  nop word [rax+rax]
+027e  xchg ax,ax
+0280  mov r14,[rdi+28h]
+0284  mov r15,[rdi+30h]
+0288  tileloadd tmm4,[r11+rbx]
+028e  tileloadd tmm6,[r10+rcx+80h]
+0298  tdpbssd tmm0,tmm4,tmm6
+029d  tileloadd tmm7,[r10+rcx+0C0h]
+02a7  tdpbssd tmm1,tmm4,tmm7
+02ac  add r11,r14
+02af  tileloadd tmm5,[rbp+r12]
+02b6  tdpbssd tmm2,tmm5,tmm6
+02bb  tdpbssd tmm3,tmm5,tmm7
+02c0  add rbp,r14
+02c3  add r10,r15
+02c6  prefetcht1 [rdx]
+02c9  prefetcht1 [rdx+40h]
+02cd  prefetcht1 [rdx+80h]
+02d4  prefetcht1 [rdx+0C0h]
+02db  prefetcht1 [rdx+100h]
+02e2  prefetcht1 [rdx+140h]
+02e9  prefetcht1 [rdx+180h]
+02f0  prefetcht1 [rdx+1C0h]
+02f7  add rdx,rsi
+02fa  dec r13
+02fd  jne near 280h
+0303  dec r9
+0306  jne near 240h
+030c  mov r8,[rsp+0C0h]
+0314  lea r8,[r8+80h]
+031b  mov r9,[rdi+78h]
+031f  add r9,r8
+0322  mov r10,[rdi+70h]
+0326  tilestored [r8+r10],tmm0
+032c  tilestored [r8+r10+40h],tmm1
+0333  tilestored [r9+r10],tmm2
+0339  tilestored [r9+r10+40h],tmm3
+0340  mov r8,[rdi+48h]
+0344  mov r9,[rsp+100h]
+034c  add r9,r8
+034f  mov [rsp+100h],r9
+0357  mov r8,[rsp+0C0h]
+035f  add r8,100h
+0366  mov [rsp+0C0h],r8
+036e  mov r8,[rsp+80h]
+0376  dec r8
+0379  mov [rsp+80h],r8
+0381  jne near 0C0h
+0387  mov r8,[rdi+38h]
+038b  mov r9,[rdi+58h]
+038f  mov r10,[rdi+60h]
+0393  mov [rsp+100h],r8
+039b  add rax,r9
+039e  mov r8,[rsp+40h]
+03a3  add r8,r10
+03a6  mov [rsp+40h],r8
+03ab  mov r8,[rsp+40h]
+03b0  mov [rsp+0C0h],r8
+03b8  mov r8,[rsp]
+03bc  dec r8
+03bf  mov [rsp],r8
+03c3  jne near 80h
+03c9  add rsp,140h
+03d0  pop r15
+03d2  pop r14
+03d4  pop r13
+03d6  pop r12
+03d8  pop rbp
+03d9  pop rbx
+03da  ret
