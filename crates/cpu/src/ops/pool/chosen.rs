@@ -8,6 +8,9 @@ use oxidnn_runtime::{Buf, Ctx, Element, Skip};
 use oxidnn_spec::op::{Pool, PoolAlg};
 use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS, Tensor};
 
+/// Most images, channels and pixels whose offsets are listed.
+const MAX_OFFSETS: i64 = 1 << 14;
+
 /// The kernel.
 #[derive(Debug)]
 pub(super) struct Chosen {
@@ -36,6 +39,10 @@ struct Places {
 impl Places {
     fn of(arg: Arg, tensor: &Tensor) -> Result<Places, Skip> {
         let (b, dims) = (tensor.blocking().ok_or_else(|| Skip::Layout(format!("of {arg}")))?, tensor.dims());
+        let pixels = dims[2..].iter().fold(1i64, |n, size| n.saturating_mul(*size));
+        if dims[0].saturating_add(dims[1]).saturating_add(pixels) > MAX_OFFSETS {
+            return Err(Skip::Shape("more than 16384 images, channels and pixels"));
+        }
         let first = b.offset_of(&[0; MAX_NDIMS][..dims.len()]);
         let terms = |d: usize| {
             (0..dims[d]).map(move |p| {

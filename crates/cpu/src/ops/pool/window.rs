@@ -6,6 +6,9 @@ use oxidnn_expr::number;
 use oxidnn_spec::op::{Pool, PoolAlg};
 use std::ops::Range;
 
+/// Most kernel elements that are listed; further ones are computed for every gradient.
+const MAX_TAPS: i64 = 1 << 12;
+
 /// One spatial dimension.
 #[derive(Clone, Copy, Debug)]
 struct Axis {
@@ -44,7 +47,7 @@ pub(super) struct Pooling {
     forward: bool,
     indices: bool,
     geometry: Geometry,
-    /// For gradients of maxima, inputs by depth, height and width from the first of a window to each kernel element.
+    /// For gradients of maxima, [`tap`] of the first kernel elements.
     taps: Vec<[i64; 3]>,
     /// The divisor of sums if padding counts.
     volume: f32,
@@ -152,10 +155,8 @@ impl Pooling {
             },
         };
         let (forward, axes) = (op.prop.is_forward(), std::array::from_fn(axis));
-        let [d, h, w]: [Axis; 3] = axes;
-        let tap = |k: i64| [k / w.kernel / h.kernel * d.step, k / w.kernel % h.kernel * h.step, k % w.kernel * w.step];
-        let chosen = !forward && op.alg == PoolAlg::Max;
-        let taps = if chosen { (0..op.kernel.iter().product()).map(tap).collect() } else { Vec::new() };
+        let listed = if !forward && op.alg == PoolAlg::Max { elements(&axes).min(MAX_TAPS) } else { 0 };
+        let taps = (0..listed).map(|k| tap(&axes, k)).collect();
         Pooling {
             alg: op.alg,
             forward,
@@ -292,7 +293,23 @@ impl Pooling {
     }
 }
 
+/// Elements of the kernel.
+fn elements(axes: &[Axis; 3]) -> i64 {
+    axes.iter().fold(1, |n, axis| n.saturating_mul(axis.kernel))
+}
+
+/// Inputs by depth, height and width from the first of a window to a kernel element.
+fn tap([d, h, w]: &[Axis; 3], k: i64) -> [i64; 3] {
+    [k / w.kernel / h.kernel * d.step, k / w.kernel % h.kernel * h.step, k % w.kernel * w.step]
+}
+
 impl Pooling {
+    /// The same, looked up if it is listed; `None` behind the last element.
+    fn tap(&self, k: i64) -> Option<[i64; 3]> {
+        let axes = &self.geometry.0;
+        self.taps.get(k as usize).copied().or_else(|| (0..elements(axes)).contains(&k).then(|| tap(axes, k)))
+    }
+
     /// Adds each gradient to that of the input which its place says.
     fn choose(&self, run: usize, result: &mut [f32], (gradient, places): (&[f32], &[f32])) {
         let [d, h, w] = self.geometry.0;
@@ -303,7 +320,7 @@ impl Pooling {
             for ow in 0..w.outputs {
                 let w0 = begin(&w, ow);
                 for (r, (x, place)) in (0..run).zip(&mut all) {
-                    let Some([kd, kh, kw]) = self.taps.get(*place as usize) else { continue };
+                    let Some([kd, kh, kw]) = self.tap(*place as i64) else { continue };
                     let [id, ih, iw] = [d0 + kd, h0 + kh, w0 + kw];
                     if (0..d.inputs).contains(&id) && (0..h.inputs).contains(&ih) && (0..w.inputs).contains(&iw) {
                         result[((id * h.inputs + ih) * w.inputs + iw) as usize * run + r] += x;
