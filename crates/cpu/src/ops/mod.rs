@@ -1,6 +1,7 @@
 //! The implementation rows of every operation: one table per operation, best first, and the choice of the table.
 
 pub mod batch_norm;
+mod bias;
 pub mod binary;
 pub mod concat;
 pub mod conv;

@@ -42,9 +42,6 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarg
     if problem.op.operands().iter().any(|o| o.tensor.dtype != DataType::F32) {
         return Err(Skip::DataType("anything but f32".into()));
     }
-    if problem.op.tensor(Arg::DIFF_BIAS).is_some() {
-        return Err(Skip::Op("gradients of a bias, which would be sums of rounded elements"));
-    }
     on_copies(problem, target, rows, &ROUNDED)
 }
 

@@ -352,10 +352,9 @@ pub(crate) fn repeated(problem: &Problem, target: &CpuTarget, rows: &[Choose<Cpu
     let operand = |arg: Arg| problem.op.tensor(arg).ok_or(Skip::Op("anything but gradients of weights"));
     let (src, diff, weights) = (operand(Arg::SRC)?, operand(Arg::DIFF_DST)?, operand(Arg::DIFF_WEIGHTS)?);
     let (groups, all) = (weights.dims()[0], src.dims()[1].max(diff.dims()[1]));
-    let biased = problem.op.tensor(Arg::DIFF_BIAS).is_some();
     let (arg, thin) = if src.dims()[1] == groups { (Arg::SRC, src) } else { (Arg::DIFF_DST, diff) };
     let single = weights.dims().len() > src.dims().len() && groups > 1 && thin.dims()[1] == groups;
-    if !single || all == groups || biased && arg == Arg::DIFF_DST || thin.is_empty() {
+    if !single || all == groups || thin.is_empty() {
         return Err(Skip::Shape("groups without a single channel of one operand and several of the other"));
     }
     super::support::known(problem)?;

@@ -47,11 +47,11 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let inner = match &mut plain.op {
         Op::Conv(op) => {
             op.weights = row_major(&op.weights)?;
-            flat([&op.src, &op.weights, &op.dst], op.bias.clone())
+            flat([&op.src, &op.weights, &op.dst])
         }
         Op::Deconv(op) => {
             op.weights = row_major(&op.weights)?;
-            flat([&op.src, &op.weights, &op.dst], op.bias.clone())
+            flat([&op.src, &op.weights, &op.dst])
         }
         _ => return Err(Skip::Op("anything but convolution")),
     };
@@ -87,7 +87,7 @@ fn row_major(t: &Tensor) -> Result<Tensor, Skip> {
 }
 
 /// The inner product of source, gradient of weights and gradient of the result.
-fn flat([src, weights, dst]: [&Tensor; 3], bias: Option<Tensor>) -> Result<InnerProduct, Skip> {
+fn flat([src, weights, dst]: [&Tensor; 3]) -> Result<InnerProduct, Skip> {
     let pixels = |t: &Tensor| {
         let n = t.dims().len();
         let order: Vec<usize> = [0, n - 1].into_iter().chain(1..n - 1).collect();
@@ -97,5 +97,5 @@ fn flat([src, weights, dst]: [&Tensor; 3], bias: Option<Tensor>) -> Result<Inner
     };
     let layout = weights.layout.reshape(&[dst.dims()[1], src.dims()[1]]).map_err(|e| Skip::Layout(e.to_string()))?;
     let weights = Tensor { dtype: weights.dtype, layout };
-    Ok(InnerProduct { prop: oxidnn_spec::Prop::BackwardWeights, src: pixels(src)?, weights, bias, dst: pixels(dst)? })
+    Ok(InnerProduct { prop: oxidnn_spec::Prop::BackwardWeights, src: pixels(src)?, weights, bias: None, dst: pixels(dst)? })
 }

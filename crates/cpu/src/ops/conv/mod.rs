@@ -37,7 +37,7 @@ pub(crate) mod window;
 mod winograd;
 
 use crate::CpuTarget;
-use crate::ops::{doubles, fallback, passes, rounded, staged, support};
+use crate::ops::{bias, doubles, fallback, passes, rounded, staged, support};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::{Arg, DataType, Problem, Prop};
 
@@ -45,8 +45,8 @@ use oxidnn_spec::{Arg, DataType, Problem, Prop};
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("fused:any", fused::plan),
     Impl::new("scaled:jit", scaled::plan),
-    Impl::new("direct:jit", direct),
-    Impl::new("rounded:amx", rounded).for_some_shapes(),
+    Impl::new("direct:jit", |p, t| bias::apart(p, t, direct)),
+    Impl::new("rounded:amx", |p, t| bias::apart(p, t, rounded)).for_some_shapes(),
     Impl::new("winograd:jit", winograd::plan).for_some_shapes(),
     Impl::new("packed:amx", tiles::plan_amx),
     Impl::new("nchw1x1:jit", columns::plan),
@@ -55,16 +55,16 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("scattered:jit", scattered::plan).for_some_shapes(),
     Impl::new("edges:jit", edges::plan).for_some_shapes(),
     Impl::new("packed:jit", tiles::plan),
-    Impl::new("repeated:jit", repeated),
-    Impl::new("bwd_weights:amx", weights::tiled::plan_amx),
-    Impl::new("flat:jit", flat::plan),
-    Impl::new("bwd_weights:jit", bwd_weights),
-    Impl::new("staged:jit", staged),
+    Impl::new("repeated:jit", |p, t| bias::apart(p, t, repeated)),
+    Impl::new("bwd_weights:amx", |p, t| bias::apart(p, t, weights::tiled::plan_amx)),
+    Impl::new("flat:jit", |p, t| bias::apart(p, t, flat::plan)),
+    Impl::new("bwd_weights:jit", |p, t| bias::apart(p, t, bwd_weights)),
+    Impl::new("staged:jit", |p, t| bias::apart(p, t, staged)),
     Impl::new("passes:jit", passes::generated),
     Impl::new("direct:portable", depthwise::plan),
-    Impl::new("packed:portable", packed_portable),
+    Impl::new("packed:portable", |p, t| bias::apart(p, t, packed_portable)),
     Impl::new("passes:portable", passes::portable),
-    Impl::new("doubles:portable", doubles::plan),
+    Impl::new("doubles:portable", |p, t| bias::apart(p, t, doubles::plan)),
     fallback::ROW,
 ];
 

@@ -18,7 +18,7 @@ use super::window::{cut, place, place_tap, sizes_of};
 use crate::CpuTarget;
 use crate::decision::{How, PORTABLE, padding};
 use crate::hardware::Core;
-use crate::kernels::access::{Axis, Pos, View};
+use crate::kernels::access::{Axis, Pos};
 use crate::kernels::chain::Chain;
 use crate::kernels::dot::pack::{self, Source, Span};
 use crate::kernels::dot::{Block, Rows, Tap, accumulate};
@@ -232,9 +232,6 @@ impl Kernel for Weights {
         tail.dst().zero_padding();
         let (x, y) = (Source::plain(simd, ctx, self.x)?, Source::plain(simd, ctx, self.y)?);
         let bound = Bound { plan: self, simd, x, y, tail };
-        if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
-            support::bias_gradient(ctx.executor(), &View::of(simd, ctx, Arg::DIFF_DST)?, &bias);
-        }
         if tail.dst().dims().contains(&0) {
             return Ok(());
         }

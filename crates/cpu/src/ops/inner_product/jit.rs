@@ -4,25 +4,18 @@
 use super::packed::{channels_first, check_scales, depth, inner, plain_tag, resolve, stay_plain};
 use super::weights;
 use crate::CpuTarget;
-use crate::kernels::access::View;
-use crate::kernels::multiversion::Simd;
-use crate::kernels::scratch::Scratch;
 use crate::kernels::tile::Product;
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
 use crate::kernels::{amx, epilogue};
 use crate::ops::matmul::dots::Dots;
 use crate::ops::matmul::jit::Make;
-use crate::ops::matmul::tiled::{Matrix, Request, Tiled, product};
+use crate::ops::matmul::tiled::{Matrix, Request, product};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
-use oxidnn_runtime::{Ctx, Decision, Executor, Plan, Skip};
+use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::{InnerProduct, Prop};
-use oxidnn_spec::{Arg, DataType, Error, Op, Problem, Tensor};
-
-/// A product, and the sums that an inner product computes with it.
-#[derive(Debug)]
-pub(super) struct Inner<K>(pub(super) K);
+use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
 
 /// Takes all passes in the types that vectors multiply.
 ///
@@ -30,7 +23,7 @@ pub(super) struct Inner<K>(pub(super) K);
 /// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    plan_on(problem, target, isa.without_amx(), tiles)
+    plan_on(problem, target, isa.without_amx(), |request| request.plan())
 }
 
 /// Takes forward passes of bytes with one row or one channel and operands contiguous along K.
@@ -40,11 +33,6 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 pub(super) fn plan_dots(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     plan_on(problem, target, isa.without_amx(), Dots::plan)
-}
-
-/// The product on tiles.
-fn tiles(request: &Request<'_>) -> Result<(Inner<Tiled>, usize), Skip> {
-    request.plan().map(|(tiled, scratch)| (Inner(tiled), scratch))
 }
 
 /// Takes the types that AMX multiplies, if vectors are predicted to be faster.
@@ -84,7 +72,7 @@ fn product_of(op: &InnerProduct) -> Result<Product, Skip> {
 /// # Errors
 /// Problems that the row does not take.
 pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    plan_on(problem, target, amx::isa(target.jit)?, tiles)
+    plan_on(problem, target, amx::isa(target.jit)?, |request| request.plan())
 }
 
 fn plan_on<K: Generated>(problem: &Problem, target: &CpuTarget, isa: Isa, make: Make<K>) -> Result<Box<dyn Plan>, Skip> {
@@ -140,61 +128,6 @@ fn plan_on<K: Generated>(problem: &Problem, target: &CpuTarget, isa: Isa, make: 
 
 fn of<'p>(arg: Arg, tensor: &'p Tensor, rows: &'p [usize], columns: &'p [usize]) -> Matrix<'p> {
     Matrix { arg, tensor, rows, columns }
-}
-
-impl<K: Generated> Generated for Inner<K> {
-    type Code = K::Code;
-
-    fn decision(&self, problem: &Problem) -> Decision {
-        self.0.decision(problem)
-    }
-
-    fn build(&self) -> Result<K::Code, Error> {
-        self.0.build()
-    }
-
-    fn table_bytes(&self) -> usize {
-        self.0.table_bytes()
-    }
-
-    fn run(&self, code: &K::Code, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
-        if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
-            let dst = View::of(simd, ctx, Arg::DIFF_DST)?;
-            let (b, images) = (dst.blocking(), dst.dims()[0]);
-            let by_row = b.is_plain() && b.strides[0] == 1 && b.strides[1] == images && images > 1;
-            if by_row { row_sums(ctx.executor(), &dst, &bias) } else { support::bias_gradient(ctx.executor(), &dst, &bias) }
-        }
-        self.0.run(code, simd, ctx, scratch)
-    }
-}
-
-/// Channels of a task of [`row_sums`], and elements that are read together.
-const TASK_CHANNELS: usize = 64;
-const CHUNK: usize = 1024;
-
-/// Writes the sums along the batch of a gradient whose channels are contiguous there: the bias's gradient.
-fn row_sums(executor: &dyn Executor, dst: &View<'_>, bias: &View<'_>) {
-    bias.zero_padding();
-    let [images, channels] = [0, 1].map(|d| dst.dims()[d] as usize);
-    let (rows, start) = ((CHUNK / images).clamp(1, TASK_CHANNELS), dst.blocking().offset as usize);
-    executor.run(executor.threads(), channels.div_ceil(TASK_CHANNELS), &|_, task| {
-        let (end, mut line) = (channels.min((task + 1) * TASK_CHANNELS), [0.0f32; CHUNK]);
-        for first in (task * TASK_CHANNELS..end).step_by(rows) {
-            let mut sums = [0.0f64; TASK_CHANNELS];
-            let sums = &mut sums[..rows.min(end - first)];
-            for done in (0..images).step_by(CHUNK) {
-                let count = if rows > 1 { images } else { CHUNK.min(images - done) };
-                let line = &mut line[..sums.len() * count];
-                dst.read_run(start + first * images + done, 1, line);
-                for (line, sum) in line.chunks_exact(count).zip(&mut *sums) {
-                    *sum += dst.simd().run(support::LineSum(line));
-                }
-            }
-            let mut sum = [0.0f32; TASK_CHANNELS];
-            sum.iter_mut().zip(&*sums).for_each(|(to, sum)| *to = *sum as f32);
-            bias.write(&std::array::from_fn(|d| if d == 0 { first as i64 } else { 0 }), 0, &sum[..sums.len()]);
-        }
-    });
 }
 
 /// Resolves open layouts of weights to panels, if the columns are one dimension. Weights are contiguous along K instead, and packed at

@@ -11,29 +11,29 @@ use crate::kernels::gemv::MAX_ROWS;
 use crate::kernels::tile::layout::together;
 use crate::ops::matmul::few::{self, Side, Sides};
 use crate::ops::matmul::gemv;
-use crate::ops::{doubles, fallback, passes, rounded, staged};
+use crate::ops::{bias, doubles, fallback, passes, rounded, staged};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::{Arg, Op, Problem, Prop};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("flat:jit", flat::plan).for_some_shapes(),
+    Impl::new("flat:jit", |p, t| bias::apart(p, t, flat::plan)).for_some_shapes(),
     Impl::new("few_columns:jit", few_columns).for_some_shapes(),
     Impl::new("dots:jit", jit::plan_dots).for_some_shapes(),
-    Impl::new("gemv:jit", few_rows).for_some_shapes(),
-    Impl::new("widened:jit", widened).for_some_shapes(),
-    Impl::new("small:jit", jit::plan_small).for_some_shapes(),
-    Impl::new("rounded:amx", rounded).for_some_shapes(),
-    Impl::new("packed:amx", jit::plan_amx),
-    Impl::new("packed:jit", jit::plan),
-    Impl::new("bwd_weights:amx", weights::plan_amx),
-    Impl::new("transposed:jit", weights::plan_transposed),
-    Impl::new("staged:jit", staged),
-    Impl::new("bwd_weights:jit", weights::plan),
+    Impl::new("gemv:jit", |p, t| bias::apart(p, t, few_rows)).for_some_shapes(),
+    Impl::new("widened:jit", |p, t| bias::apart(p, t, widened)).for_some_shapes(),
+    Impl::new("small:jit", |p, t| bias::apart(p, t, jit::plan_small)).for_some_shapes(),
+    Impl::new("rounded:amx", |p, t| bias::apart(p, t, rounded)).for_some_shapes(),
+    Impl::new("packed:amx", |p, t| bias::apart(p, t, jit::plan_amx)),
+    Impl::new("packed:jit", |p, t| bias::apart(p, t, jit::plan)),
+    Impl::new("bwd_weights:amx", |p, t| bias::apart(p, t, weights::plan_amx)),
+    Impl::new("transposed:jit", |p, t| bias::apart(p, t, weights::plan_transposed)),
+    Impl::new("staged:jit", |p, t| bias::apart(p, t, staged)),
+    Impl::new("bwd_weights:jit", |p, t| bias::apart(p, t, weights::plan)),
     Impl::new("passes:jit", passes::generated),
-    Impl::new("packed:portable", packed::plan),
+    Impl::new("packed:portable", |p, t| bias::apart(p, t, packed::plan)),
     Impl::new("passes:portable", passes::portable),
-    Impl::new("doubles:portable", doubles::plan),
+    Impl::new("doubles:portable", |p, t| bias::apart(p, t, doubles::plan)),
     fallback::ROW,
 ];
 

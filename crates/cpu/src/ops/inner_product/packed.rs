@@ -133,9 +133,6 @@ impl Kernel for Packed {
         let before = self.before(simd, ctx)?;
         let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, result)?.with(&before))?;
         tail.dst().zero_padding();
-        if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
-            support::bias_gradient(ctx.executor(), &View::of(simd, ctx, Arg::DIFF_DST)?, &bias);
-        }
         if tail.dst().dims().contains(&0) {
             return Ok(());
         }

@@ -3,7 +3,7 @@
 //! `transposed:jit`: plain gradients as matrix products; with 16-bit elements the left operand is transposed, to be contiguous along the
 //! batch.
 
-use super::jit::{self, Inner};
+use super::jit;
 use super::packed::{channels_first, inner};
 use crate::CpuTarget;
 use crate::kernels::access::Axis;
@@ -16,7 +16,6 @@ use crate::ops::matmul::few::{Side, Sides};
 use crate::ops::matmul::gemv;
 use crate::ops::matmul::tiled::product;
 use crate::ops::{staged, support};
-use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::{InnerProduct, Prop};
@@ -102,8 +101,7 @@ pub(super) fn few_rows(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
         return Err(Skip::Shape("enough rows for tiles to be faster"));
     }
     let sides = Sides { few, many, result: Arg::DIFF_WEIGHTS, batch: 0 };
-    let (few, scratch_bytes) = sides.product(&problem, target)?;
-    RowPlan::of(problem, target, Some(scratch_bytes), Inner(few))
+    sides.plan(problem, target)
 }
 
 /// Takes plain gradients on a transposed copy of the result's gradient; or of the source, if the weights are contiguous along the result's

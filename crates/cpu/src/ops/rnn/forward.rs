@@ -498,8 +498,10 @@ impl Forward {
         }
         let (to, codec) = (part.into_buf(), self.codec());
         let view = View::of(simd, ctx, Arg::SRC)?;
-        ctx.executor().run(self.workers, z.samples(), &|_, i| {
-            codec.load(&view, (&[i / z.batch, i % z.batch], 0), to, (i * z.slc, z.slc), z.slc);
+        let each = states::together(&view, 1, z.batch, [z.slc; 2]);
+        ctx.executor().run(self.workers, z.samples() / each, &|_, i| {
+            let (i, count) = (i * each, each * z.slc);
+            codec.load(&view, (&[i / z.batch, i % z.batch], 0), to, (i * z.slc, count), count);
         });
         Ok(states(to, 0, z.slc * size))
     }
@@ -521,8 +523,9 @@ impl Forward {
                 codec.clear(simd, to);
                 continue;
             };
-            for i in 0..z.directions * z.batch {
-                codec.load(&view, (&[l, i / z.batch, i % z.batch], 0), to, (i * width, width), count);
+            let each = states::together(&view, 2, z.batch, [width, count]);
+            for i in (0..z.directions * z.batch).step_by(each) {
+                codec.load(&view, (&[l, i / z.batch, i % z.batch], 0), to, (i * width, each * width), each * count);
             }
         }
         Ok(())
@@ -566,14 +569,17 @@ impl Forward {
     fn leave(&self, simd: Simd, ctx: &Ctx<'_>, run: &Run<'_>, l: usize) -> Result<(), Error> {
         let z = &self.z;
         let [h, c] = [View::optional(simd, ctx, Arg::DST_1)?, View::optional(simd, ctx, Arg::DST_2)?];
-        for i in 0..z.directions * z.batch {
-            let (d, n) = (i / z.batch, i % z.batch);
-            let t = if is_backward(&self.op, d) { 0 } else { z.time - 1 };
-            if let Some(view) = &h {
-                self.codec().store(view, (&[l, d, n], 0), &[self.state_of(run.sequence, [d, t, n])], z.dic);
-            }
-            if let Some(view) = &c {
-                Codec::plain(self.cell).store(view, (&[l, d, n], 0), &[(run.cell, i * self.gates.padded())], z.dhc);
+        for (view, of_cells, codec, [width, count]) in [
+            (&h, false, self.codec(), [run.sequence.row / self.size(), z.dic]),
+            (&c, true, Codec::plain(self.cell), [self.gates.padded(), z.dhc]),
+        ] {
+            let Some(view) = view else { continue };
+            let each = states::together(view, 2, z.batch, [width, count]);
+            for i in (0..z.directions * z.batch).step_by(each) {
+                let (d, n) = (i / z.batch, i % z.batch);
+                let t = if is_backward(&self.op, d) { 0 } else { z.time - 1 };
+                let from = if of_cells { (run.cell, i * width) } else { self.state_of(run.sequence, [d, t, n]) };
+                codec.store(view, (&[l, d, n], 0), &[from], each * count);
             }
         }
         if l + 1 == z.layers {
@@ -593,13 +599,15 @@ impl Forward {
         let (z, codec) = (&self.z, self.codec());
         let dst = View::of(simd, ctx, Arg::DST)?;
         dst.zero_padding();
-        ctx.executor().run(self.workers, z.samples(), &|_, i| {
-            let (t, n) = (i / z.batch, i % z.batch);
+        let alone = z.directions == 1;
+        let each = if alone { states::together(&dst, 1, z.batch, [sequence.row / self.size(), z.dic]) } else { 1 };
+        ctx.executor().run(self.workers, z.samples() / each, &|_, i| {
+            let (t, n) = (i * each / z.batch, i * each % z.batch);
             let of = |d: usize| self.state_of(sequence, [d, t, n]);
             if self.op.direction == RnnDirection::BidirectionalSum {
                 return codec.store(&dst, (&[t, n], 0), &[of(0), of(1)], z.dic);
             }
-            (0..z.directions).for_each(|d| codec.store(&dst, (&[t, n], d * z.dic), &[of(d)], z.dic));
+            (0..z.directions).for_each(|d| codec.store(&dst, (&[t, n], d * z.dic), &[of(d)], each * z.dic));
         });
         Ok(())
     }

@@ -9,13 +9,20 @@ use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::{DataType, MAX_NDIMS};
 
 /// Elements that are converted at a time.
-const CHUNK: usize = 64;
+const CHUNK: usize = 256;
 
 /// The position of the first channel of a row.
 pub(super) fn position(at: &[usize]) -> Pos {
     let mut pos = [0; MAX_NDIMS];
     pos.iter_mut().zip(at).for_each(|(p, i)| *p = *i as i64);
     pos
+}
+
+/// How many of `rows` rows of scratch, `width` elements apart, are moved at a time: all if their `count` channels, and rows along dimension
+/// `dim` of the tensor, follow each other in both.
+pub(super) fn together(view: &View<'_>, dim: usize, rows: usize, [width, count]: [usize; 2]) -> usize {
+    let follow = width == count && view.stride(dim + 1) == Some(1) && view.stride(dim) == Some(count as i64);
+    if follow { rows } else { 1 }
 }
 
 /// The representation of states: a type, and for integers `scale * x + shift`.

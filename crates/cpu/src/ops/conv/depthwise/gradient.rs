@@ -12,7 +12,7 @@ use super::{data_tag, weights_tag};
 use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::Core;
-use crate::kernels::access::{Pos, View};
+use crate::kernels::access::Pos;
 use crate::kernels::chain::Chain;
 use crate::kernels::code::elem;
 use crate::kernels::epilogue::{self, Epilogue, Run as Places, Sums};
@@ -83,8 +83,6 @@ struct Gradient {
     /// Shares that the bands are split into.
     shares: usize,
     workers: usize,
-    /// Whether tasks also add up the gradient of the bias, while a band is in L2, where not all bands stay.
-    biased: bool,
 }
 
 /// Plans `problem`.
@@ -122,9 +120,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if plain && (group == 1 || s.weights.dtype != DataType::F32) {
         return Err(Skip::Layout(format!("of the gradient: not {tag}")));
     }
-    let beyond = !s.x_first && !s.weights.is_empty() && s.y.1.bytes() > target.caches.l2;
-    let biased = beyond && problem.op.tensor(Arg::DIFF_BIAS).is_some();
-    let kernel = Gradient { biased, ..Gradient::new(&s, &problem.attr, (target, jit))? };
+    let kernel = Gradient::new(&s, &problem.attr, (target, jit))?;
     RowPlan::of(problem, target, booked(&[kernel.scratch()]), kernel)
 }
 
@@ -282,7 +278,6 @@ impl Gradient {
             bands,
             shares: TASKS.div_ceil(chunks.max(1)).clamp(1, units.max(1)),
             workers: target.threads,
-            biased: false,
         })
     }
 
@@ -291,9 +286,9 @@ impl Gradient {
         self.window.iter().map(|d| d.taps).product::<usize>() * self.group * self.lanes
     }
 
-    /// Elements of the sums of a task: those of the weights, and those of the bias behind them.
+    /// Elements of the sums of a task.
     fn piece(&self) -> usize {
-        self.vector() * self.chunk + if self.biased { self.lanes * self.chunk } else { 0 }
+        self.vector() * self.chunk
     }
 
     fn scratch(&self) -> usize {
@@ -330,17 +325,11 @@ impl Generated for Gradient {
     fn run(&self, kernels: &Self::Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DIFF_WEIGHTS)?)?;
         tail.dst().zero_padding();
-        let (bias, gradient) = (View::optional(simd, ctx, Arg::DIFF_BIAS)?, View::of(simd, ctx, Arg::DIFF_DST)?);
-        match &bias {
-            Some(bias) if self.biased => bias.zero_padding(),
-            Some(bias) => support::bias_gradient(ctx.executor(), &gradient, bias),
-            None => {}
-        }
         if tail.dst().dims().contains(&0) {
             return Ok(());
         }
         let [x, y] = &self.operands;
-        let bound = Bound { plan: self, kernels, operands: [(x, ctx.buf(x.arg)?), (y, ctx.buf(y.arg)?)], tail, gradient, bias };
+        let bound = Bound { plan: self, kernels, operands: [(x, ctx.buf(x.arg)?), (y, ctx.buf(y.arg)?)], tail };
         let mut none = scratch.take(0)?;
         let tasks = self.chunks * self.shares;
         let sums = scratch.take(self.scratch())?;
@@ -359,8 +348,6 @@ struct Bound<'a> {
     kernels: &'a [Vec<strip::Gradient>],
     operands: [(&'a Place, Buf<'a>); 2],
     tail: Epilogue<'a>,
-    gradient: View<'a>,
-    bias: Option<View<'a>>,
 }
 
 /// Some places for a chunk of channels: images, one depth, rows.
@@ -381,26 +368,7 @@ impl Bound<'_> {
             let image = index / (depths * heights) * p.each[0];
             let images = image..p.images.min(image + p.each[0]);
             let (depth, height) = (index / heights % depths, index % heights);
-            self.band((chunk, images.clone(), depth), &p.runs[height], sums);
-            if p.biased {
-                let first = height * p.each[1];
-                let rows = first..p.window[1].places.min(first + p.each[1]);
-                self.add_bias(&Band { chunk, images, depth, rows }, &mut sums[p.vector() * p.chunk..]);
-            }
-        }
-    }
-
-    /// Adds a band to the gradients of the bias.
-    fn add_bias(&self, band: &Band, sums: &mut [f32]) {
-        let (p, n) = (self.plan, self.gradient.dims().len());
-        let first = band.chunk * p.chunk * p.lanes;
-        let sums = &mut sums[..(p.chunk * p.lanes).min(p.channels - first)];
-        for image in band.images.clone() {
-            let mut pos: Pos = [0; MAX_NDIMS];
-            (pos[0], pos[1]) = (image as i64, first as i64);
-            let at = [band.depth, band.rows.start].into_iter().enumerate();
-            at.for_each(|(i, at)| spatial(i, n, 2).into_iter().for_each(|d| pos[d] = at as i64));
-            support::add_rows(&self.gradient, &pos, [band.rows.len(), p.window[2].places], sums);
+            self.band((chunk, images, depth), &p.runs[height], sums);
         }
     }
 
@@ -456,13 +424,6 @@ impl Bound<'_> {
         let (total, rest) = pieces.split_at_mut(p.piece());
         for piece in rest.chunks_exact(p.piece()) {
             total.iter_mut().zip(piece).for_each(|(t, x)| *t += x);
-        }
-        let (total, biases) = total.split_at_mut(p.vector() * p.chunk);
-        if let Some(bias) = self.bias.filter(|_| p.biased) {
-            let mut pos: Pos = [0; MAX_NDIMS];
-            let first = chunk * p.chunk * p.lanes;
-            pos[0] = first as i64;
-            bias.write(&pos, 0, &biases[..(p.chunk * p.lanes).min(p.channels - first)]);
         }
         for (vector, sums) in total.chunks_exact_mut(p.vector()).enumerate() {
             let first = (chunk * p.chunk + vector) * p.lanes;

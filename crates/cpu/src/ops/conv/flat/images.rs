@@ -24,9 +24,8 @@ struct Images {
     groups: usize,
 }
 
-/// The operands with an image for each element of the batch, and those that are summed over images.
+/// The operands with an image for each element of the batch. The others are summed over images.
 const PER_IMAGE_ARGS: [Arg; 2] = [Arg::SRC, Arg::DIFF_DST];
-const SUMMED_ARGS: [Arg; 2] = [Arg::DIFF_WEIGHTS, Arg::DIFF_BIAS];
 
 /// Plans a problem of resolved layouts and plain weights by the plan that `row` makes for one image, or for one of `groups` groups of it.
 ///
@@ -36,13 +35,9 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget, groups: i64, row: Choo
     let refused = |e: Error| Skip::Layout(e.to_string());
     let (mut all, mut one, mut count) = (problem.clone(), problem.clone(), 0);
     for (all, one) in all.op.operands_mut().into_iter().zip(one.op.operands_mut()) {
-        if SUMMED_ARGS.contains(&all.arg) {
+        if !PER_IMAGE_ARGS.contains(&all.arg) {
             let dims = all.tensor.dims();
-            let of_one = match dims.len() {
-                1 => Dims::from_fn(1, |_| dims[0] / groups),
-                n if groups > 1 => Dims::from_fn(n - 1, |d| dims[d + 1]),
-                _ => *dims,
-            };
+            let of_one = if groups > 1 { Dims::from_fn(dims.len() - 1, |d| dims[d + 1]) } else { *dims };
             *one.tensor = Tensor::plain(of_one, DataType::F32).map_err(refused)?;
             all.tensor.dtype = DataType::F32;
         } else {
@@ -59,10 +54,14 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget, groups: i64, row: Choo
 }
 
 impl Images {
-    /// Elements of scratch: of one image's execution, its weight gradients and its bias gradients.
-    fn parts(&self) -> [usize; 3] {
-        let [weights, bias] = SUMMED_ARGS.map(|arg| self.inner.problem().op.tensor(arg).map_or(0, |t| t.bytes().div_ceil(4)));
-        [self.inner.scratch_bytes().div_ceil(4), weights, bias]
+    /// Elements of scratch: of one image's execution, and its gradients.
+    fn parts(&self) -> [usize; 2] {
+        [self.inner.scratch_bytes(), self.gradients()].map(|bytes| bytes.div_ceil(4))
+    }
+
+    /// Bytes of the gradients of one image.
+    fn gradients(&self) -> usize {
+        self.inner.problem().op.tensor(Arg::DIFF_WEIGHTS).map_or(0, Tensor::bytes)
     }
 }
 
@@ -94,8 +93,7 @@ impl Generated for Images {
     type Code = Arc<dyn Exec>;
 
     fn decision(&self, _: &Problem) -> Decision {
-        let bytes = self.inner.problem().op.tensor(Arg::DIFF_WEIGHTS).map_or(0, Tensor::bytes);
-        around("image by image", &*self.inner, self.count * self.groups, bytes)
+        around("image by image", &*self.inner, self.count * self.groups, self.gradients())
     }
 
     fn build(&self) -> Result<Arc<dyn Exec>, Error> {
@@ -104,29 +102,23 @@ impl Generated for Images {
 
     fn run(&self, exec: &Arc<dyn Exec>, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         const TASK_ELEMENTS: usize = 64 * CHUNK;
-        let missing = || Error::Runtime("gradients without an operand".into());
-        let [shared, weights, bias] = self.parts();
-        let counts = [weights, bias];
-        let shared = Region::host(scratch.take(shared)?.into_buf());
-        let sums = [[Region::host(scratch.take(weights)?.into_buf())], [Region::host(scratch.take(bias)?.into_buf())]];
+        let [shared, count] = self.parts();
+        let (shared, from) = (Region::host(scratch.take(shared)?.into_buf()), scratch.take(count)?.into_buf());
+        let added = [Region::host(from)];
         let inner = &self.inner.problem().op;
         let bytes = PER_IMAGE_ARGS.map(|arg| inner.tensor(arg).map_or(0, Tensor::bytes));
-        let data = [ctx.buf(PER_IMAGE_ARGS[0])?, ctx.buf(PER_IMAGE_ARGS[1])?];
+        let (data, results) = ([ctx.buf(PER_IMAGE_ARGS[0])?, ctx.buf(PER_IMAGE_ARGS[1])?], ctx.buf(Arg::DIFF_WEIGHTS)?);
         for index in 0..self.count * self.groups {
-            let (group, added) = (index % self.groups, index >= self.groups);
+            let (to, adds) = (results.part(index % self.groups * self.gradients(), self.gradients()), index >= self.groups);
             let parts: [_; 2] = std::array::from_fn(|i| [Region::host(data[i].part(index * bytes[i], bytes[i]))]);
-            let whole = |i: usize| Some((ctx.buf(SUMMED_ARGS[i]).ok()?, inner.tensor(SUMMED_ARGS[i])?.bytes()));
-            let results = [0, 1].map(|i| whole(i).map(|(buf, bytes)| buf.part(group * bytes, bytes)));
-            let given = results.map(|buf| buf.map(|buf| [Region::host(buf)]));
+            let first = [Region::host(to)];
             run_with(&**exec, ctx, shared, |bound| {
                 bound.tensor = inner.tensor(bound.arg).unwrap_or(bound.tensor);
                 let part = PER_IMAGE_ARGS.iter().position(|arg| *arg == bound.arg).map(|i| &parts[i]);
-                let sum = SUMMED_ARGS.iter().position(|arg| *arg == bound.arg);
-                let sum = sum.and_then(|i| if added { Some(&sums[i]) } else { given[i].as_ref() });
-                bound.regions = part.or(sum).map_or(bound.regions, |region| region);
+                let sums = (bound.arg == Arg::DIFF_WEIGHTS).then_some(if adds { &added } else { &first });
+                bound.regions = part.or(sums).map_or(bound.regions, |region| region);
             })?;
-            for ((to, sum), count) in results.iter().zip(&sums).zip(counts).filter(|_| added) {
-                let (Some(to), from) = (*to, sum[0].bytes().ok_or_else(missing)?) else { continue };
+            if adds {
                 ctx.executor().run(ctx.executor().threads(), count.div_ceil(TASK_ELEMENTS), &|_, task| {
                     simd.run(Sum { from, to, first: task * TASK_ELEMENTS, end: count.min((task + 1) * TASK_ELEMENTS) });
                 });

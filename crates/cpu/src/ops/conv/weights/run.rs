@@ -4,7 +4,7 @@ use super::copy::{Copy, Reader};
 use super::prefetch::{Prefetches, Runs};
 use super::side::{Places, Strides};
 use super::tiled::{Code, Gradient, MAX_PANEL_COLUMNS, Side, TRANSPOSED_CHANNELS};
-use crate::kernels::access::{Pos, View};
+use crate::kernels::access::Pos;
 use crate::kernels::amx::{Addend, Held};
 use crate::kernels::chain::Chain;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
@@ -12,7 +12,6 @@ use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::Scratch;
 use crate::kernels::tile::{Call, List, MOST_ROWS, Panels, Strip, TailArgs};
 use crate::kernels::transpose::{Matrix, Squares};
-use crate::ops::support;
 use crate::row::Generated;
 use oxidnn_expr::convert::bf16_pair;
 use oxidnn_runtime::{Buf, Ctx, Decision};
@@ -45,9 +44,6 @@ impl Generated for Gradient {
         let bound = Bound { plan: self, code, rows, columns, tail, in_panels, pairs, pairs_across };
         if !in_panels && pairs.is_none() && bound.lines_across().is_none() && bound.padded().is_none() {
             bound.tail.dst().zero_padding();
-        }
-        if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
-            support::bias_gradient(ctx.executor(), &View::of(simd, ctx, Arg::DIFF_DST)?, &bias);
         }
         if bound.tail.dst().dims().contains(&0) {
             return Ok(());
