@@ -1,14 +1,15 @@
 //! Gradients of biases: the sums of the result's gradient over all dimensions but channels, which the best row of reductions computes
 //! behind an operation without a bias.
 
-use super::reduction;
 use super::support::{adopt, known, run_between, run_with};
+use super::{reduction, reorder};
 use crate::CpuTarget;
+use crate::kernels::access::View;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked};
 use crate::row::{Generated, RowPlan};
 use oxidnn_runtime::{Bound, Choose, Ctx, Decision, Exec, Plan, Region, Skip, plan_rows};
-use oxidnn_spec::op::{Reduction, ReductionAlg};
+use oxidnn_spec::op::{Reduction, ReductionAlg, Reorder};
 use oxidnn_spec::{Arg, Attr, Dims, Error, Op, Problem, Real, Tensor};
 use std::sync::Arc;
 
@@ -16,7 +17,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 struct Biased {
     inner: Box<dyn Plan>,
-    sums: Box<dyn Plan>,
+    /// `None` where there is nothing to sum.
+    sums: Option<Box<dyn Plan>>,
     /// The operands of the reduction.
     operands: [Tensor; 2],
 }
@@ -24,15 +26,12 @@ struct Biased {
 /// Plans `problem` by `row`, which need not compute the gradient of a bias.
 ///
 /// # Errors
-/// Those of the row, no results, and biases in layouts that do not have a dimension of channels.
+/// Those of the row, and biases in layouts that do not have a dimension of channels.
 pub(super) fn apart(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarget>) -> Result<Box<dyn Plan>, Skip> {
     if problem.op.tensor(Arg::DIFF_BIAS).is_none() {
         return row(problem, target);
     }
     known(problem)?;
-    if problem.op.tensor(Arg::DIFF_DST).is_none_or(Tensor::is_empty) {
-        return Err(Skip::Shape("nothing to sum for the bias"));
-    }
     let mut bare = problem.clone();
     match &mut bare.op {
         Op::Conv(op) => op.bias = None,
@@ -49,40 +48,63 @@ pub(super) fn apart(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarget
     let dims = Dims::from_fn(from.dims().len(), |d| if d == 1 { bias.dims()[0] } else { 1 });
     let layout = bias.layout.reshape(&dims).map_err(|e| Skip::Layout(e.to_string()))?;
     let to = Tensor { dtype: bias.dtype, layout };
-    let zero = Real::new(0.0);
-    let sums = Reduction { alg: ReductionAlg::Sum, src: from.clone(), dst: to.clone(), p: zero, eps: zero };
-    let sums = Problem::new(sums, Attr::default()).map_err(|e| Skip::Layout(e.to_string()))?;
-    let sums = plan_rows(reduction::IMPLS, &sums, target, 0).map_err(|_| Skip::Layout("of the bias".into()))?.plan;
+    let sums = if from.is_empty() { None } else { Some(sums(&from, &to, target)?) };
     let biased = Biased { inner, sums, operands: [from, to] };
     RowPlan::of(resolved, target, booked(&[biased.scratch()]), biased)
+}
+
+/// The plan of the sums of `from` over the dimensions in which `to` has size 1.
+fn sums(from: &Tensor, to: &Tensor, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    // A single row is its own sum.
+    let (rows, sums) = if to.dims() == from.dims() {
+        (reorder::IMPLS, Problem::new(Reorder { src: from.clone(), dst: to.clone() }, Attr::default()))
+    } else {
+        let sum = Reduction { alg: ReductionAlg::Sum, src: from.clone(), dst: to.clone(), p: Real::new(0.0), eps: Real::new(0.0) };
+        (reduction::IMPLS, Problem::new(sum, Attr::default()))
+    };
+    let sums = sums.map_err(|e| Skip::Layout(e.to_string()))?;
+    plan_rows(rows, &sums, target, 0).map(|planned| planned.plan).map_err(|_| Skip::Layout("of the bias".into()))
 }
 
 impl Biased {
     /// Elements of scratch of the operation or of the reduction, which run one after the other.
     fn scratch(&self) -> usize {
-        self.inner.scratch_bytes().max(self.sums.scratch_bytes()).div_ceil(4)
+        self.sums.as_ref().map_or(0, |sums| sums.scratch_bytes()).max(self.inner.scratch_bytes()).div_ceil(4)
     }
 }
 
 impl Generated for Biased {
     /// The operation and the reduction.
-    type Code = [Arc<dyn Exec>; 2];
+    type Code = (Arc<dyn Exec>, Option<Arc<dyn Exec>>);
 
     fn decision(&self, _: &Problem) -> Decision {
-        let (inner, sums) = (self.inner.decision(), self.sums.seconds());
-        Decision { seconds: inner.seconds.zip(sums).map(|(inner, sums)| inner + sums), ..inner }
+        let (inner, sums) = (self.inner.decision(), self.sums.as_ref().and_then(|sums| sums.seconds()));
+        Decision { seconds: inner.seconds.map(|seconds| seconds + sums.unwrap_or(0.0)), ..inner }
     }
 
     fn build(&self) -> Result<Self::Code, Error> {
-        Ok([self.inner.build()?, self.sums.build()?])
+        Ok((self.inner.build()?, self.sums.as_ref().map(|sums| sums.build()).transpose()?))
     }
 
-    fn run(&self, [inner, sums]: &Self::Code, _: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, (inner, sums): &Self::Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let scratch = Region::host(scratch.take(self.scratch())?.into_buf());
         let bound = |arg: Arg| ctx.bound(arg).copied().ok_or_else(|| Error::arg(arg, "nothing", "a memory object"));
         let [from, to] = &self.operands;
         let operands = [Bound { tensor: from, ..bound(Arg::DIFF_DST)? }, Bound { tensor: to, ..bound(Arg::DIFF_BIAS)? }];
-        run_between(&**sums, ctx, scratch, operands, |_| None)?;
+        match sums {
+            Some(sums) => run_between(&**sums, ctx, scratch, operands, |_| None)?,
+            None => zero(&View::of(simd, ctx, Arg::DIFF_BIAS)?),
+        }
         run_with(&**inner, ctx, scratch, |_| {})
+    }
+}
+
+/// Writes zeros to all channels.
+fn zero(bias: &View<'_>) {
+    const CHUNK: usize = 64;
+    let channels = bias.dims()[0] as usize;
+    for first in (0..channels).step_by(CHUNK) {
+        let at = std::array::from_fn(|d| if d == 0 { first as i64 } else { 0 });
+        bias.write(&at, 0, &[0.0; CHUNK][..CHUNK.min(channels - first)]);
     }
 }

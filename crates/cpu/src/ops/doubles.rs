@@ -13,9 +13,9 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::ops::{fallback, support};
 use crate::row::{Kernel, RowPlan};
-use oxidnn_reference::{Epilogue, View};
+use oxidnn_reference::{Epilogue, View, for_each_position};
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
-use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Problem, QuantMode};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Problem, QuantMode};
 use shape::{A, B, BATCH, COLUMN, DST, PART, ROW, Shape};
 use std::ops::Range;
 
@@ -95,8 +95,28 @@ impl Kernel for Doubles {
             });
         }
         dst.zero_padding();
-        Ok(())
+        bias_gradient(ctx)
     }
+}
+
+/// The sums of the result's gradient over everything but channels.
+fn bias_gradient(ctx: &Ctx<'_>) -> Result<(), Error> {
+    let args = fallback::Arguments(ctx);
+    let Some(bias) = View::optional(&args, Arg::DIFF_BIAS)? else { return Ok(()) };
+    let channels = bias.dims()[0] as usize;
+    View::of(&args, Arg::DIFF_DST)?;
+    ctx.executor().run(ctx.executor().threads(), channels, &|_, channel| {
+        let args = fallback::Arguments(ctx);
+        let (Ok(bias), Ok(from)) = (View::of(&args, Arg::DIFF_BIAS), View::of(&args, Arg::DIFF_DST)) else {
+            unreachable!("looked up before")
+        };
+        let dims = Dims::from_fn(from.dims().len(), |d| if d == 1 { 1 } else { from.dims()[d] });
+        let (mut sum, first) = (0.0, from.dim(1, channel as i64));
+        for_each_position(&dims, |pos| sum += from.load(from.offset(pos) + first));
+        bias.set(&[channel as i64], sum);
+    });
+    bias.zero_padding();
+    Ok(())
 }
 
 /// The arguments of a task.

@@ -42,13 +42,7 @@ pub(super) fn panels(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &
         // SAFETY: a `Simd` of an instruction set exists only where the processor has it; rows and panels have been checked to be inside
         // both slices.
         #[cfg(target_arch = "x86_64")]
-        (Isa::Avx512, 2) if form.size == 2 && job.is_narrow() => unsafe { x86::narrow_halves(&job) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
         (Isa::Avx512, 2) if form.size == 2 && form.width.is_multiple_of(16) => unsafe { x86::halves16(&job) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        (Isa::Avx512, 4) if form.size == 1 && job.is_narrow() => unsafe { x86::narrow_bytes(&job) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         (Isa::Avx512, 4) if form.size == 1 && form.width.is_multiple_of(16) => unsafe { x86::bytes16(&job) },
@@ -157,11 +151,6 @@ impl<const T: usize> Run<T> {
 
 #[cfg(target_arch = "x86_64")]
 impl Job {
-    /// Whether there is a single panel, of at most half a vector of columns, whose rows need no prefetch.
-    fn is_narrow(&self) -> bool {
-        matches!(self.form.width, 16 | 32) && self.columns <= self.form.width && self.row < MIN_FAR_STRIDE_BYTES
-    }
-
     /// Calls `each` for all runs of at most `most` columns: of one panel, or of two that are half as wide. A line is of `T` rows. A matrix
     /// in a near cache is processed by runs of columns, another one row by row.
     #[inline(always)]
@@ -283,71 +272,6 @@ mod x86 {
                 }
             }
         });
-    }
-
-    /// Pairs of 16-bit elements, of a single panel of 16 or 32 columns.
-    ///
-    /// # Safety
-    /// As for [`halves16`].
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-    pub(super) unsafe fn narrow_halves(job: &Job) {
-        let Job { from, row, depth, columns, form, to, .. } = *job;
-        for first in (0..form.width).step_by(16) {
-            let mask = (0xffffu32 >> (16 - columns.saturating_sub(first).min(16))) as u16;
-            let (from, to) = (from.wrapping_add(first * 2), to.wrapping_add(first * 4));
-            for step in 0..depth.div_ceil(2) {
-                let load = |k: usize| match k {
-                    // SAFETY: a row that exists has these columns, by the caller's promise; other lanes are not read.
-                    k if k < depth => unsafe { _mm256_maskz_loadu_epi16(mask, from.wrapping_add(k * row).cast()) },
-                    _ => _mm256_setzero_si256(),
-                };
-                let (a, b) = (load(2 * step), load(2 * step + 1));
-                let (low, high) = (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b));
-                let to = to.wrapping_add(step * form.line());
-                // SAFETY: a line has as many columns as the panel, 16 or 32.
-                unsafe {
-                    _mm256_storeu_si256(to.cast(), _mm256_permute2x128_si256::<0x20>(low, high));
-                    _mm256_storeu_si256(to.wrapping_add(32).cast(), _mm256_permute2x128_si256::<0x31>(low, high));
-                }
-            }
-        }
-    }
-
-    /// Bytes by four, of a single panel of 16 or 32 columns.
-    ///
-    /// # Safety
-    /// As for [`halves16`].
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-    pub(super) unsafe fn narrow_bytes(job: &Job) {
-        let Job { from, row, depth, columns, form, to, .. } = *job;
-        let mask = u32::MAX >> (32 - columns as u32);
-        for step in 0..depth.div_ceil(4) {
-            let load = |t: usize| match step * 4 + t {
-                // SAFETY: a row that exists has these columns, by the caller's promise; other lanes are not read.
-                k if k < depth => unsafe { _mm256_maskz_loadu_epi8(mask, from.wrapping_add(k * row).cast()) },
-                _ => _mm256_setzero_si256(),
-            };
-            let [a, b, c, d] = [load(0), load(1), load(2), load(3)];
-            let (low, low_next) = (_mm256_unpacklo_epi8(a, b), _mm256_unpacklo_epi8(c, d));
-            let (high, high_next) = (_mm256_unpackhi_epi8(a, b), _mm256_unpackhi_epi8(c, d));
-            // Half h of the i-th has columns 16 h + 4 i and the next three.
-            let words = [
-                _mm256_unpacklo_epi16(low, low_next),
-                _mm256_unpackhi_epi16(low, low_next),
-                _mm256_unpacklo_epi16(high, high_next),
-                _mm256_unpackhi_epi16(high, high_next),
-            ];
-            for (i, words) in words.into_iter().enumerate() {
-                let to = to.wrapping_add(step * form.line() + i * 16);
-                // SAFETY: a line has as many columns as the panel, 16 or 32.
-                unsafe {
-                    _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(words));
-                    if form.width == 32 {
-                        _mm_storeu_si128(to.wrapping_add(64).cast(), _mm256_extracti128_si256::<1>(words));
-                    }
-                }
-            }
-        }
     }
 
     /// Loads up to 8 bytes, zero-padded, by two loads that overlap: through memory they would wait for the stores of single bytes.

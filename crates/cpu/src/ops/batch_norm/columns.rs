@@ -342,19 +342,7 @@ impl BatchNorm {
             _ => matrices.blocks,
         };
         let far = !target.caches.keep_again(op.src.bytes().saturating_mul(args.len()));
-        Ok(BatchNorm {
-            matrices,
-            shared,
-            together,
-            flags,
-            epsilon: op.epsilon.get(),
-            forward,
-            bits,
-            stats,
-            learnt,
-            isa,
-            far,
-        })
+        Ok(BatchNorm { matrices, shared, together, flags, epsilon: op.epsilon.get(), forward, bits, stats, learnt, isa, far })
     }
 
     /// Bytes of scratch: lines of parameters, and the segments' sums; `None` on overflow.

@@ -64,7 +64,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("direct:portable", depthwise::plan),
     Impl::new("packed:portable", |p, t| bias::apart(p, t, packed_portable)),
     Impl::new("passes:portable", passes::portable),
-    Impl::new("doubles:portable", |p, t| bias::apart(p, t, doubles::plan)),
+    Impl::new("doubles:portable", doubles::plan),
     fallback::ROW,
 ];
 

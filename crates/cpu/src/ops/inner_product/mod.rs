@@ -33,7 +33,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("passes:jit", passes::generated),
     Impl::new("packed:portable", |p, t| bias::apart(p, t, packed::plan)),
     Impl::new("passes:portable", passes::portable),
-    Impl::new("doubles:portable", |p, t| bias::apart(p, t, doubles::plan)),
+    Impl::new("doubles:portable", doubles::plan),
     fallback::ROW,
 ];
 

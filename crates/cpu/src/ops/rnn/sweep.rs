@@ -7,7 +7,6 @@ use super::skinny::{RUNS, Rows};
 use super::states;
 use super::step::Step;
 use crate::kernels::access::View;
-use crate::kernels::extent::Read;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::tile::Product;
 use oxidnn_expr::{Lane, Num, convert, eltwise};
@@ -67,7 +66,6 @@ impl Sweep<'_> {
         let (plan, Place { d, rows, phase, panel, .. }) = (self.plan, step.place);
         let stack = step.l * plan.z.directions + d;
         let width = if *phase == 0 { plan.outputs.width } else { plan.gates.width };
-        self.ask(step);
         match (phase, &self.code.second, &plan.projection) {
             (0, ..) => self.products(step, width, share),
             (_, Some(second), Some(weights)) => {
@@ -80,17 +78,6 @@ impl Sweep<'_> {
         }
         let sums = &mut share[..rows.len() * width];
         self.simd.run(Pass { sweep: self, step: *step, sums });
-    }
-
-    /// Prefetches the panel's gates while its products are computed: their rows are too far apart for hardware prefetchers.
-    fn ask(&self, step: &Step<'_>) {
-        let (plan, Place { d, rows, panel, .. }) = (self.plan, step.place);
-        let (z, width) = (&plan.z, plan.gates.width);
-        let first = (step.l * z.directions + d) * z.samples() + step.t * z.batch;
-        let kept = Read::from(self.workspace);
-        for at in rows.clone().map(|n| (first + n) * plan.workspace_row + panel * width) {
-            (0..z.gates).for_each(|gate| kept.ask((at + gate * z.dhc) * 4, width * 4));
-        }
     }
 
     /// The gradient of the state before the first step.
