@@ -55,15 +55,14 @@ pub(super) fn apart(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarget
 
 /// The plan of the sums of `from` over the dimensions in which `to` has size 1.
 fn sums(from: &Tensor, to: &Tensor, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let (src, dst, zero) = (from.clone(), to.clone(), Real::new(0.0));
     // A single row is its own sum.
-    let (rows, sums) = if to.dims() == from.dims() {
-        (reorder::IMPLS, Problem::new(Reorder { src: from.clone(), dst: to.clone() }, Attr::default()))
-    } else {
-        let sum = Reduction { alg: ReductionAlg::Sum, src: from.clone(), dst: to.clone(), p: Real::new(0.0), eps: Real::new(0.0) };
-        (reduction::IMPLS, Problem::new(sum, Attr::default()))
+    let (rows, op) = match to.dims() == from.dims() {
+        true => (reorder::IMPLS, Op::Reorder(Reorder { src, dst })),
+        false => (reduction::IMPLS, Op::Reduction(Reduction { alg: ReductionAlg::Sum, src, dst, p: zero, eps: zero })),
     };
-    let sums = sums.map_err(|e| Skip::Layout(e.to_string()))?;
-    plan_rows(rows, &sums, target, 0).map(|planned| planned.plan).map_err(|_| Skip::Layout("of the bias".into()))
+    let planned = plan_rows(rows, &Problem { op, attr: Attr::default() }, target, 0);
+    planned.map(|planned| planned.plan).map_err(|_| Skip::Layout("of the bias".into()))
 }
 
 impl Biased {
