@@ -569,7 +569,7 @@ impl Tiles {
             depth,
             tap_depth,
             all_taps: flip.is_some() || weights_shifted,
-            fills: fills && isa.amx && flip.is_some_and(|shift| !shift.by_channel) && !weights_shifted,
+            fills: fills && flip.is_some_and(|shift| !shift.by_channel) && !weights_shifted,
             // AMX tiles check their sums instead.
             exact: !product.is_whole() && !isa.amx,
             weights_shifted,
@@ -588,8 +588,11 @@ impl Tiles {
         if let Some(padded) = common.pads(&lines, (groups, &units)) {
             common.slide_over(padded, &mut lines);
         }
-        let fills = common.fills && common.padded.is_some();
-        let shifted = attr.zero_points.contains_key(&s.source.0) && !fills;
+        let shifted = attr.zero_points.contains_key(&s.source.0);
+        // Vector tiles read padding as a row, which may be of zero points as well as of zeros.
+        let sooner = || compensation::is_sooner_in_one(&lines, common.images, tallest(isa, product, panel_width / isa.width().lanes()));
+        let fills = common.fills && (common.padded.is_some() || !isa.amx && shifted && sooner());
+        let shifted = shifted && !fills;
         let mut passes = common.all_passes(&lines, units, repacks.then_some(packing), flip.map(|shift| (shift, shifted)))?;
         let packed = Pass::share(&mut passes);
         let compensation = flip.map(|shift| Compensation::new((isa, shift), common.width, &passes));
