@@ -234,7 +234,11 @@ impl Request<'_> {
         // Columns that are contiguous along the depth are summed one by one.
         let by_column = place::plain(self.b.tensor, self.b.rows, self.b.columns).is_ok_and(|place| place.row == 1 && columns > 1);
         // AMX takes weights from L2 in less time than the portable epilogue takes.
-        let (few, most) = if isa.amx { (self.target.caches.l2, LINES) } else { (READ_TWICE * if by_column { 1 } else { rows.min(FIRST_ROWS) }, tallest(isa, product, vectors)) };
+        let (few, most) = if isa.amx {
+            (self.target.caches.l2, LINES)
+        } else {
+            (READ_TWICE * if by_column { 1 } else { rows.min(FIRST_ROWS) }, tallest(isa, product, vectors))
+        };
         one && weights > few && rows < most
     }
 
