@@ -140,8 +140,7 @@ impl Product {
         Elements { buf, dtype, at, stride: 1 }.read(shared.on.tail.dst().simd(), out);
     }
 
-    /// Rows of weights: the kernel's sums are by vectors and parts, and are reordered to rows at the end. The last word of rows that end within
-    /// one ends in the next row; behind the last row there may be no memory.
+    /// Rows of weights: the kernel's sums are by vectors and parts, and are reordered to rows. Words at the end of rows may end in the next row.
     fn lines(&self, set: &Set, (shared, on): (&Shared<'_>, On<'_>), block: WeightBlock, to: RawSums<'_>) {
         let Lie::Rows { distance } = self.request.weights.lie else { return };
         let (WeightBlock { first, columns, start, depth }, RawSums { raw, sums, step }) = (block, to);

@@ -58,8 +58,7 @@ impl Cut {
             }
         };
         let (block, slices) = match weights.lie {
-            Lie::Panels { .. } => (block, slices(n.div_ceil(block), bytes / TASK_BYTES)),
-            Lie::Columns { .. } => (block, slices(n.div_ceil(block), bytes / each)),
+            Lie::Panels { .. } | Lie::Columns { .. } => (block, slices(n.div_ceil(block), bytes / each)),
             Lie::Rows { .. } => {
                 let vector = isa.width().lanes() * decode.in_lane();
                 let most = (SUMS / rows / vector * vector).max(vector);

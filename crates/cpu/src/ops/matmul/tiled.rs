@@ -233,13 +233,9 @@ impl Request<'_> {
         let weights = columns.saturating_mul(place::count(self.b.tensor, self.b.rows));
         // Columns that are contiguous along the depth are summed one by one.
         let by_column = place::plain(self.b.tensor, self.b.rows, self.b.columns).is_ok_and(|place| place.row == 1 && columns > 1);
-        // AMX takes weights from L2 in less time than the portable epilogue takes.
-        let (few, most) = if isa.amx {
-            (self.target.caches.l2, LINES)
-        } else {
-            (READ_TWICE * if by_column { 1 } else { rows.min(FIRST_ROWS) }, tallest(isa, product, vectors))
-        };
-        one && weights > few && rows < most
+        // AMX multiplies weights in L2 in less time than the portable epilogue takes.
+        let few = if isa.amx { self.target.caches.l2 } else { READ_TWICE * if by_column { 1 } else { rows.min(FIRST_ROWS) } };
+        one && weights > few && rows < if isa.amx { LINES } else { tallest(isa, product, vectors) }
     }
 
     /// The kernel and its bytes of scratch.
