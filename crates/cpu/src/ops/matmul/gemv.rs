@@ -149,7 +149,9 @@ pub(in crate::ops) fn prefers_tiles(rows: usize, weights: &Tensor, (depth, colum
     if layout == 0 && native && weights.bytes() <= target.caches.l2 * lanes / L2_LANES_PER_PANELS[usize::from(isa.amx)] {
         return true;
     }
-    if layout > 0 && !beyond {
+    // A row meets each element once, so that more of L2 than a part of it only serves several rows.
+    let streams = rows == 1 && layout == 1 && weights.dtype == DataType::F32 && weights.bytes() > target.caches.l2 / 2;
+    if layout > 0 && !beyond && !streams {
         let of_type = if weights.dtype == DataType::Bf16 { 2 - usize::from(native) } else { 0 };
         let [least, more] = MIN_TILE_ROWS_IN_L2[of_type][layout - 1];
         return rows >= least + deep.saturating_add(more / 4) / more;
