@@ -58,7 +58,13 @@ impl Lists {
         let few = nest.shape.most(&|p| p.all_steps()) * nest.shape.columns.div_ceil(nest.isa.width().lanes()) <= FEW_PRODUCTS;
         let wide = !few && !nest.shape.product.is_whole() && nest.shape.units == 1;
         let mut words = vec![0; nest.lens.list * size_of::<f32>() / size_of::<usize>()];
-        let mut left = if few { MAX_KEPT_WORDS_OF_FEW } else if wide { MAX_KEPT_WORDS_OF_UNIT } else { MAX_KEPT_WORDS };
+        let mut left = if few {
+            MAX_KEPT_WORDS_OF_FEW
+        } else if wide {
+            MAX_KEPT_WORDS_OF_UNIT
+        } else {
+            MAX_KEPT_WORDS
+        };
         let blocks = |tiles: Range<usize>| tiles.clone().step_by(nest.block).map(move |t| t..tiles.end.min(t + nest.block));
         let pieces = (0..nest.tasks()).flat_map(|task| nest.cut.pieces(task)).flat_map(|piece| blocks(piece.tiles));
         for tiles in pieces.take(MAX_PIECES) {
