@@ -83,16 +83,8 @@ fn amx_to_copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
 }
 
 /// The rows that [`staged`] plans over copies of operands.
-const GENERATED: &[Choose<CpuTarget>] = &[
-    direct,
-    winograd::plan,
-    tiles::plan_amx,
-    columns::plan,
-    edges::plan,
-    tiles::plan,
-    weights::tiled::plan_amx,
-    bwd_weights,
-];
+const GENERATED: &[Choose<CpuTarget>] =
+    &[direct, winograd::plan, tiles::plan_amx, columns::plan, edges::plan, tiles::plan, weights::tiled::plan_amx, bwd_weights];
 
 /// Depthwise, and groups of few channels.
 fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

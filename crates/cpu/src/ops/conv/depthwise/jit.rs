@@ -351,7 +351,8 @@ impl Depthwise {
         let [depth, height, line] = lines;
         let width = Width { line, step: 1 };
         // Large planes of blocks are passed in the order of memory, as many together as make a task.
-        let planes = most == usize::MAX && from_place.blocks > 0 && row.saturating_mul((from[0] * from[1]).max(0) as usize) > target.caches.l1;
+        let planes =
+            most == usize::MAX && from_place.blocks > 0 && row.saturating_mul((from[0] * from[1]).max(0) as usize) > target.caches.l1;
         let rows = cut((to[0] * to[1]).max(1) as usize, if planes { ROWS_OF_PLANE } else { ROWS }, 1).0;
         let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw * from_group;
         let chunk = match most {
