@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `geometry`, `window` | what all rows share: phases and taps of a window; the operands of a problem, and `packed:portable`, which `execute` runs |
 //! | `tiles`, `order`, `pixels` | `packed:jit` and `packed:amx`: passes and blocks; which results a tile takes; address lists and the run. AMX adds `padded` (a copy whose rows have one stride) and `filled` (one with zero points as padding) |
-//! | `packed`, `compensation` | their special passes: weights packed at execution; sums of integers corrected |
+//! | `joint`, `packed`, `compensation` | their special passes: strided gradients of few channels; weights packed at execution; sums of integers corrected |
 //! | `columns`, `few`, `sampled` | 1x1 windows: of NCHW in place with unit strides; to few result channels; the pixels that strides leave |
 //! | `edges`, `scattered`, `winograd` | small images; few result channels; a quarter of the multiplications |
 //! | `depthwise`, `scaled` | groups of one or a few channels: `direct:portable`, in `depthwise::jit` `direct:jit`, its gradients of weights; 1x1 |
@@ -21,6 +21,7 @@ mod filled;
 mod flat;
 mod fused;
 pub(crate) mod geometry;
+mod joint;
 mod order;
 mod packed;
 mod padded;

@@ -152,6 +152,8 @@ pub(super) struct Bound<'a> {
     tail: Option<&'a Epilogue<'a>>,
     compensation: &'a [i32],
     weight_compensation: Option<&'a WeightCompensation<'a>>,
+    /// The source and the weights.
+    pub(super) factors: [Buf<'a>; 2],
 }
 
 /// The source pixels of a tile.
@@ -286,6 +288,9 @@ impl<'a> Rows for Bound<'a> {
 
     fn store(&self, mut block: Block<'_>) {
         let Some(tail) = self.tail else { return };
+        if let Some(joint) = &self.pass.joint {
+            return joint.store(self, tail.dst().buf(), block);
+        }
         let n = tail.dst().dims().len();
         let channel = (self.pass.units.group(block.unit) * self.plan.channels + block.columns.start) as i64;
         let step = self.pass.lines[2].step;
@@ -334,12 +339,15 @@ impl Tiles {
     fn pack(&self, simd: Simd, ctx: &Ctx<'_>, weights: &View<'_>, to: Buf) {
         for pass in self.passes.iter().filter(|pass| !pass.shared) {
             let to = to.part(pass.packed_at * 4, pass.words() * 4);
-            let Some(packed) = &pass.packed else { continue };
-            ctx.executor().run(ctx.executor().threads(), pass.panels(), &|_, panel| {
-                let each = pass.drive.shape().panels();
-                let from = pass.units.group(panel / each) * self.panels + panel % each;
-                packed.pack(simd, (weights.buf(), self.weights + from * self.panel), to, panel);
-            });
+            match (&pass.packed, &pass.joint) {
+                (None, _) => {}
+                (Some(packed), Some(joint)) => joint.pack(weights.buf(), (self.weights, self.panel_width), to, packed.width),
+                (Some(packed), None) => ctx.executor().run(ctx.executor().threads(), pass.panels(), &|_, panel| {
+                    let each = pass.drive.shape().panels();
+                    let from = pass.units.group(panel / each) * self.panels + panel % each;
+                    packed.pack(simd, (weights.buf(), self.weights + from * self.panel), to, panel);
+                }),
+            }
         }
     }
 
@@ -488,6 +496,7 @@ impl Generated for Tiles {
                 tail: None,
                 compensation: &[],
                 weight_compensation: None,
+                factors: [Buf::empty(); 2],
             };
             pass.drive.build(Some(&nowhere))
         });
@@ -551,6 +560,7 @@ impl Generated for Tiles {
             tail: tail.as_ref(),
             compensation,
             weight_compensation: weight_compensation.as_ref(),
+            factors: [source.buf(), weights.buf()],
         };
         let columns = self.channels * self.groups;
         // With compensation, every pass has epilogue operands of its own.

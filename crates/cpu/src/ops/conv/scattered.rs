@@ -89,8 +89,10 @@ fn bare(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
         let numbers = sizes(&s)[1] as f64 * taken(s.source.1, isa)[0] as f64;
         saved(&s, isa, s.source.1.dtype == DataType::Bf16 && isa.bf16) * taps(&s) as f64 > VECTORS_PER_TRANSPOSED * numbers
     };
+    // Those tiles have the channels of all phases as columns.
+    let joined = s.sizes.s != [1; 3] && s.sizes.g == 1 && !s.biased;
     match [s.source.1, s.weights].map(|t| t.dtype) {
-        _ if !given || !target.jit.is_some_and(copies) => in_place(problem, target),
+        _ if !given || joined || !target.jit.is_some_and(copies) => in_place(problem, target),
         [DataType::F32, _] => staged::plan(problem, target, &[of_planes], &[&[]]),
         [DataType::Bf16, DataType::Bf16] | [DataType::F16, DataType::F16] => {
             staged::plan(problem, target, &[|problem, target| of_planes(&with_abx(problem, &[Arg::WEIGHTS])?, target)], &[FLOATS])

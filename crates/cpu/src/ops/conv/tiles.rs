@@ -8,6 +8,7 @@
 use super::compensation::{self, Compensation, Shift};
 use super::filled::Filled;
 use super::geometry::{self, Direction, Line};
+use super::joint::Joint;
 use super::order::{Cut, Order, Run, Segment};
 use super::packed::{Lines, Packed, Units};
 use super::padded::{CopyRequest, Padded};
@@ -85,6 +86,7 @@ pub(super) struct Tiles {
     pub(super) weights: usize,
     pub(super) panel: usize,
     pub(super) panels: usize,
+    pub(super) panel_width: usize,
     /// The epilogue in registers.
     pub(super) tail: Option<Arc<Tail>>,
     pub(super) scratch: ScratchLens,
@@ -143,6 +145,8 @@ pub(super) struct Pass {
     /// Steps of a tap, and how many taps of the window are merged into it.
     pub(super) steps: usize,
     pub(super) joined: usize,
+    /// Phases whose channels are the columns of one product.
+    pub(super) joint: Option<Joint>,
     pub(super) drive: Loops,
 }
 
@@ -162,7 +166,8 @@ impl Pass {
         let mut words = 0;
         for i in 0..passes.len() {
             let (before, pass) = (&passes[..i], &passes[i]);
-            let alike = |p: &&Pass| !p.shared && (p.units, p.packed) == (pass.units, pass.packed);
+            let alike =
+                |p: &&Pass| !p.shared && p.joint.is_none() && pass.joint.is_none() && (p.units, p.packed) == (pass.units, pass.packed);
             let first = before.iter().find(alike).map(|p| p.packed_at);
             (passes[i].packed_at, passes[i].shared) = (first.unwrap_or(words), first.is_some());
             words += if first.is_some() { 0 } else { passes[i].words() };
@@ -632,6 +637,7 @@ impl Tiles {
             weights: s.weights.blocking().map_or(0, |b| b.offset as usize) * s.weights.dtype.bits() / 8,
             panel: all * tap,
             panels: channels.div_ceil(panel_width),
+            panel_width,
             compensation,
             weights_shifted,
             whole: product.is_whole(),
@@ -722,6 +728,14 @@ impl Common<'_> {
     /// Cuts the results into passes.
     fn passes(&mut self, lines: [Line; 3]) -> Vec<Pass> {
         let s = self.setup;
+        let copied = self.tail.as_deref() == Some(&Tail::raw()) && self.to.strides[2] == self.channels * size_of::<f32>();
+        let joint = (copied && self.product == Product::F32 && s.sizes.g == 1)
+            .then(|| Joint::new(&lines, self.channels, self.depth, self.kernel))
+            .flatten();
+        if let Some(joint) = joint.filter(|j| j.columns() <= panel_columns(self.isa, j.columns())) {
+            self.tail = None;
+            return vec![Pass::joint(self, joint)];
+        }
         if self.padded.is_some() {
             self.merged = self.joins(s.source.1.dtype.bits() / 8);
             return vec![Pass::new(self, lines)];
@@ -820,6 +834,25 @@ impl Pass {
         }
     }
 
+    /// All phases as one product.
+    fn joint(c: &Common<'_>, joint: Joint) -> Pass {
+        let (channels, kernel) = (joint.columns(), joint.taps());
+        let width = panel_columns(c.isa, channels);
+        let packed = Lines { groups: 1, depth: c.depth, columns: channels, together: 1, width, tap: 0, panel: 0 };
+        let c = Common {
+            channels,
+            kernel,
+            width,
+            tap: c.depth * width * 4,
+            tail: None,
+            packed: Some(packed),
+            padded: None,
+            merged: false,
+            ..*c
+        };
+        Pass { joint: Some(joint.clone()), ..Pass::new(&c, joint.lines()) }
+    }
+
     fn new(c: &Common<'_>, lines: [Line; 3]) -> Pass {
         let (k, each) = (c.kernel, c.product.depth());
         let size = c.setup.source.1.dtype.bits() / 8;
@@ -886,6 +919,6 @@ impl Pass {
         };
         let drive = Loops::new(c.isa, shape, &order.segments.iter().map(line).collect::<Vec<_>>(), c.target);
         let steps = (c.depth * joint).div_ceil(each);
-        Pass { units: c.units, lines, order, offsets, packed, packed_at: 0, shared: false, steps, joined: joint.max(1), drive }
+        Pass { units: c.units, lines, order, offsets, packed, packed_at: 0, shared: false, steps, joined: joint.max(1), joint: None, drive }
     }
 }
