@@ -15,7 +15,7 @@ const MAX_KEPT_WORDS_OF_UNIT: usize = 2048;
 const MAX_KEPT_WORDS_OF_FEW: usize = 128 << 10;
 
 /// Most products of vectors for a row of a tap that are few.
-const FEW_PRODUCTS: usize = 16;
+const FEW_PRODUCTS: usize = 32;
 
 /// Most pieces for which lists are made.
 const MAX_PIECES: usize = 4 << 10;

@@ -5,7 +5,7 @@
 //! | `geometry`, `window` | what all rows share: phases and taps of a window; the operands of a problem, and `packed:portable`, which `execute` runs |
 //! | `tiles`, `order`, `pixels` | `packed:jit` and `packed:amx`: passes and blocks; which results a tile takes; address lists and the run. AMX adds `padded` (a copy whose rows have one stride) and `filled` (one with zero points as padding) |
 //! | `joint`, `packed`, `compensation` | their special passes: strided gradients of few channels; weights packed at execution; sums of integers corrected |
-//! | `columns`, `few`, `sampled` | 1x1 windows of NCHW in place: unit strides, few result channels, others |
+//! | `columns`, `few`, `sampled` | 1x1 windows: of NCHW in place with unit strides; to few result channels; the pixels that strides leave |
 //! | `edges`, `scattered`, `winograd` | small images; few result channels; a quarter of the multiplications |
 //! | `depthwise`, `scaled` | groups of one or a few channels: `direct:portable`, in `depthwise::jit` `direct:jit`, its gradients of weights; 1x1 |
 //! | `weights`, `flat` | gradients of weights: `packed:portable`, in `weights::tiled` `bwd_weights`; of 1x1 windows as an inner product |
@@ -51,7 +51,6 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("packed:amx", tiles::plan_amx),
     Impl::new("nchw1x1:jit", columns::plan),
     Impl::new("few_channels:jit", few::plan).for_some_shapes(),
-    Impl::new("unit_stride:jit", sampled::plan),
     Impl::new("scattered:jit", scattered::plan).for_some_shapes(),
     Impl::new("edges:jit", edges::plan).for_some_shapes(),
     Impl::new("packed:jit", tiles::plan),
@@ -85,17 +84,8 @@ fn amx_to_copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
 }
 
 /// The rows that [`staged`] plans over copies of operands.
-const GENERATED: &[Choose<CpuTarget>] = &[
-    direct,
-    winograd::plan,
-    tiles::plan_amx,
-    columns::plan,
-    sampled::plan,
-    edges::plan,
-    tiles::plan,
-    weights::tiled::plan_amx,
-    bwd_weights,
-];
+const GENERATED: &[Choose<CpuTarget>] =
+    &[direct, winograd::plan, tiles::plan_amx, columns::plan, edges::plan, tiles::plan, weights::tiled::plan_amx, bwd_weights];
 
 /// Depthwise, and groups of few channels.
 fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

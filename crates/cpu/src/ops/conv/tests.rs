@@ -16,7 +16,7 @@ const TAKEN: &[(&str, &str)] = &[
     ("rounded:amx", "--conv --attr-fpmath=bf16 mb1ic64ih28oc64oh28kh3ph1"),
     ("few_channels:jit", "--conv --stag=abx --dtag=abx mb1ic64ih64oc2oh64"),
     ("nchw1x1:jit", "--conv --stag=abx --dtag=abx mb1ic64ih56oc64oh56"),
-    ("unit_stride:jit", "--conv --stag=abx --dtag=abx mb1ic64ih56oc64oh28sh2"),
+    ("staged:jit", "--conv --stag=abx --dtag=abx mb1ic64ih56oc64oh28sh2"),
     ("scattered:jit", "--conv --dir=BWD_D --stag=abx --dtag=abx mb1ic3ih56oc64oh56kh3ph1"),
     ("scattered:jit", "--conv --stag=axb --dtag=axb mb1ic64ih56oc1oh56kh3ph1"),
     ("edges:jit", "--conv mb1ic64id3oc64kd3pd1"),

@@ -601,11 +601,8 @@ impl Tiles {
             common.slide_over(padded, &mut lines);
         }
         let shifted = attr.zero_points.contains_key(&s.source.0);
-        // Vector tiles read padding as a row, which may be of zero points as well as of zeros.
-        let sooner = || compensation::is_sooner_in_one(&lines, common.images, tallest(isa, product, panel_width / isa.width().lanes()));
-        let fills = common.fills && (common.padded.is_some() || !isa.amx && shifted && sooner());
-        let shifted = shifted && !fills;
-        let mut passes = common.all_passes(&lines, units, repacks.then_some(packing), flip.map(|shift| (shift, shifted)))?;
+        let fills = common.reads_zero_points(&lines, shifted);
+        let mut passes = common.all_passes(&lines, units, repacks.then_some(packing), flip.map(|shift| (shift, shifted && !fills)))?;
         let packed = Pass::share(&mut passes);
         let compensation = flip.map(|shift| Compensation::new((isa, shift), common.width, &passes));
         let (columns, repeated) = (channels * groups, if flip.is_some() { passes.len().max(1) } else { 1 });
@@ -690,6 +687,13 @@ impl Common<'_> {
         let Place { base, image, group, strides: [d, h, w] } = self.from;
         let whole = [base, image, group * self.units.joined, group * self.units.first, d, h, w].into_iter().all(|n| n.is_multiple_of(4));
         if whole { self.setup.source.1.bytes() } else { 0 }
+    }
+
+    /// Whether padding is read as zero points: in a copy, or by vector tiles, which read it as a row, where one pass is faster then.
+    fn reads_zero_points(&self, lines: &[Line; 3], shifted: bool) -> bool {
+        let tall = tallest(self.isa, self.product, self.width / self.isa.width().lanes());
+        let sooner = || compensation::is_sooner_in_one(lines, self.images, tall);
+        self.fills && (self.padded.is_some() || !self.isa.amx && shifted && sooner())
     }
 
     /// Bytes of source and result pixels with all groups, for each row of a product of one group.

@@ -350,8 +350,7 @@ impl Depthwise {
         };
         let [depth, height, line] = lines;
         let width = Width { line, step: 1 };
-        // Planes of blocks are passed in the order of memory, as many together as make a task.
-        let planes = most == usize::MAX && from_place.blocks > 0;
+        let planes = most == usize::MAX && are_large(&from_place, row.saturating_mul((from[0] * from[1]).max(0) as usize), target);
         let rows = cut((to[0] * to[1]).max(1) as usize, if planes { ROWS_OF_PLANE } else { ROWS }, 1).0;
         let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw * from_group;
         let chunk = match most {
@@ -363,9 +362,7 @@ impl Depthwise {
             }
             block => block,
         };
-        let kept = target.caches.l2 / if far { 8 } else { 2 };
-        let together = (kept / row_bytes(s, [&from_place, &to_place], chunk).max(1)).clamp(1, rows);
-        let segments = segments(&width, &kernel, (jit, &tail));
+        let kept = target.caches.l2 / if far { 8 } else { 2 } / row_bytes(s, [&from_place, &to_place], chunk).max(1);
         let taps = if shifted { [kh * kw, kw, 1].map(|n| n * group[0] * used * 4) } else { weights_bytes(weights) };
         let strides = [from_place.spatial, taps, to_place.spatial];
         let tables = width.line.phases.iter().map(|phase| of_rows([&depth, &height], [to[0], to[1], phase.first], &strides));
@@ -379,7 +376,7 @@ impl Depthwise {
             attr: attr.clone(),
             source: from_place,
             result: to_place,
-            segments,
+            segments: segments(&width, &kernel, (jit, &tail)),
             kernel: [kd, kh, kw],
             channels,
             images: s.sizes.mb as usize,
@@ -389,7 +386,7 @@ impl Depthwise {
             chunk,
             chunks: channels.div_ceil(chunk),
             rows,
-            together,
+            together: kept.clamp(1, rows),
             shifted,
             tail,
             width,
@@ -425,6 +422,12 @@ fn element(tensor: &Tensor) -> Result<Elem, Skip> {
 fn are_far(tensors: [&Tensor; 2], target: &CpuTarget) -> bool {
     tensors.iter().all(|t| is_plain(t))
         && tensors.iter().fold(0, |n: usize, t| n.saturating_add(t.bytes())) > Core::host().near(&target.caches)
+}
+
+/// Whether vectors of channels are in planes of so many bytes, too large for L1: these are passed in the order of memory, as many together as
+/// make a task.
+fn are_large(place: &Place, plane: usize, target: &CpuTarget) -> bool {
+    place.blocks > 0 && plane > target.caches.l1
 }
 
 /// Whether the windows of no two places meet: no two results read the same pixel, or none reads more than one.
