@@ -183,6 +183,8 @@ pub enum Ahead {
     /// from beyond L2 that are read once: the hardware prefetcher stops at every page, which few rows take no longer to multiply than it
     /// takes to start again.
     Panels,
+    /// The next block of depth of panels, into L1: by tiles of AMX, which wait for every line of a panel that is not there.
+    NextBlock,
 }
 
 impl Ahead {

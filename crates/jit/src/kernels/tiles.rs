@@ -120,6 +120,9 @@ impl Args {
     };
 }
 
+/// How far ahead [`Ahead::NextBlock`] prefetches: a block of depth of the widest panel.
+const NEXT_BYTES: i32 = (4 * LINES * LINE_BYTES) as i32;
+
 /// Bytes that a block prefetches, see [`Args::ahead`].
 pub const PREFETCH_BYTES: usize = 512;
 
@@ -377,11 +380,15 @@ impl Tiles {
                     f.tile_load(Tile(4 + i as u8), (*a, 0), *row, Reuse::Temporal);
                     for j in 0..count {
                         if i == 0 {
-                            if self.ahead == Ahead::Panels {
+                            let ahead = match self.ahead {
+                                Ahead::Panels => Some((Prefetch::L2, STREAM_BYTES)),
+                                Ahead::NextBlock => Some((Prefetch::L1, NEXT_BYTES)),
+                                Ahead::Given | Ahead::Nothing => None,
+                            };
+                            if let Some((to, bytes)) = ahead {
                                 let column = (block.first + j) * LINE_BYTES;
-                                let lines =
-                                    (0..LINES).map(|line| (line * usize::from(self.line) * LINE_BYTES + column) as i32 + STREAM_BYTES);
-                                lines.for_each(|at| f.prefetch(Prefetch::L2, b.at(at)));
+                                let lines = (0..LINES).map(|line| (line * usize::from(self.line) * LINE_BYTES + column) as i32 + bytes);
+                                lines.for_each(|at| f.prefetch(to, b.at(at)));
                             }
                             f.tile_load(b_tile(j), (b, ((block.first + j) * LINE_BYTES) as i32), at.b_row, self.panels);
                         }

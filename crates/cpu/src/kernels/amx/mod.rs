@@ -209,7 +209,7 @@ pub struct Drive {
     asks: bool,
     /// Whether the panels of a group stay in L1.
     near: bool,
-    /// What tiles prefetch of operands from beyond L2: all panels, if there is one tile of rows.
+    /// What tiles prefetch: the next block of panels, if there is one tile of rows and panels may not stay in L2; else what comes from beyond.
     ahead: Ahead,
     /// Whether rows in padding are multiplied with it, and once more without if sums came out as non-finite.
     watches: bool,
@@ -350,9 +350,9 @@ impl Drive {
         let in_l1 = target.caches.l1.saturating_sub(row.saturating_mul(ROWS).saturating_add(finish::SUMS_BYTES)) / widest;
         let near = row < MAX_L1_ROW_BYTES || group <= in_l1;
         let weights = total.saturating_mul(panels).saturating_mul(shape.units);
-        let streams = all == 1 && !packs && weights > budget.far;
+        let streams = all == 1 && !packs && weights >= budget.far / 2;
         let far = target.threads > 1 || shape.source.saturating_add(weights) > budget.far;
-        let ahead = if streams { Ahead::Panels } else { Ahead::given_if(far) };
+        let ahead = if streams { Ahead::NextBlock } else { Ahead::given_if(far) };
         let rounds = shape.parts.iter().map(|p| Round::all(p.all_steps(), MAX_EXTRA_K_BLOCKS).collect()).collect();
         let results =
             rows.saturating_mul(shape.units).saturating_mul(shape.columns) * shape.tail.as_ref().map_or(0, |tail| tail.dst_size());

@@ -141,9 +141,8 @@ impl Request {
         if self.zero {
             self.subtract(on, a_sums, at, sums);
         }
-        let run = Run { pos, dim: on.places.dst[0], step: 1, count: at.rows };
         let sums = Sums { data: sums, exact: None, step: at.step, columns: at.columns, dim: on.places.dst[1] };
-        on.tail.store(sums, std::iter::once(run));
+        on.tail.store(sums, std::iter::once(Run { pos, dim: on.places.dst[0], step: 1, count: at.rows }));
     }
 }
 

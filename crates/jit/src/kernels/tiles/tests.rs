@@ -26,7 +26,7 @@ fn tiles_hold_the_sums() {
                         for start in [Start::Zero, Start::Load] {
                             let tall = if rows[1] > 0 { 2 } else { 1 };
                             let panels = if start == Start::Load { Reuse::NonTemporal } else { Reuse::Temporal };
-                            let ahead = if start == Start::Load { Ahead::Panels } else { Ahead::Given };
+                            let ahead = if start == Start::Load { [Ahead::Panels, Ahead::NextBlock][blocks % 2] } else { Ahead::Given };
                             let kernel = Tiles { line, start, panels, ahead, ..tiles(product, tall, vectors) };
                             let dot = Dot::new(types(product), (rows[0] + rows[1]) as u8, vectors);
                             let dot = Dot { start, line: Line::Packed(line), ..dot };
