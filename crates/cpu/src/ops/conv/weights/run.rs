@@ -15,6 +15,7 @@ use crate::kernels::transpose::{Matrix, Squares};
 use crate::ops::support;
 use crate::row::Generated;
 use oxidnn_expr::convert::bf16_pair;
+use oxidnn_jit::kernels::tiles::LINES;
 use oxidnn_runtime::{Buf, Ctx, Decision};
 use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS, Problem};
 use std::ops::Range;
@@ -212,7 +213,7 @@ impl Bound<'_> {
             let places = self.places(index);
             let images = places.images.1.div_ceil(p.together);
             let (groups, joint_images) = if p.joint_images > p.together { (1, images) } else { (images, 1) };
-            let panel = groups * joint_images * p.columns.grid.pixels().unwrap_or(0) * p.line() * 4;
+            let panel = p.words(&p.columns.grid).unwrap_or(0) * p.line() * 4;
             let mut ready = Ready {
                 at,
                 places,
@@ -258,6 +259,10 @@ impl Bound<'_> {
             return self.turn(&code.1, ready, (first, count));
         }
         Copy { plan: self.plan, side, reader, channels: (first, count), width, to, panel, groups, joint_images }.all(&places);
+        if side.grid.is_flat() {
+            let end = groups * side.grid.pixels().unwrap_or(0) * width;
+            (0..count.div_ceil(width)).for_each(|i| to.part((i * panel + end) * 4, LINES * width * 4).fill(0));
+        }
     }
 
     /// Transposes a box of rows, from channel `first` of the operand on.
@@ -289,7 +294,11 @@ impl Bound<'_> {
             if grid.is_merged() {
                 (0..ready.groups * lines).for_each(|i| turn([i * cells * pixel, grid.dims[2].stride * pixel], i * places, places));
             } else {
-                turn([0, pixel], 0, ready.groups * lines * cells * ready.joint_images);
+                turn([0, pixel], 0, ready.groups * grid.pixels().unwrap_or(0) * ready.joint_images);
+            }
+            if grid.is_flat() {
+                let end = ready.groups * grid.turned().pixels().unwrap_or(0) * 4;
+                (0..channels * taps).for_each(|i| to.part((done + i) * row + end, LINES * 4).fill(0));
             }
         }
     }
@@ -660,6 +669,9 @@ struct Parts<'w> {
 impl Parts<'_> {
     /// Writes the pairs to `words`.
     fn new<'w>(p: &Gradient, ready: &Ready, tap: [usize; 3], words: &'w mut [usize]) -> Parts<'w> {
+        if p.rows.grid.is_flat() {
+            return Parts::flat(p, ready, tap, words);
+        }
         let (places, at) = (&ready.places, &ready.at);
         let inside: [Range<usize>; 3] = std::array::from_fn(|i| p.sliding().grid.inside(i, tap[i], places));
         let [taps_r, taps_c] = if p.rows_slide { [tap, [0; 3]] } else { [[0; 3], tap] };
@@ -701,5 +713,18 @@ impl Parts<'_> {
             *words = [from[0] + behind(1), from[1] + behind(0)];
         }
         Parts { pairs, steps, step, line: column_step }
+    }
+
+    /// The single part of flat operands, with zeros behind the last step to fill tiles.
+    fn flat<'w>(p: &Gradient, ready: &Ready, tap: [usize; 3], words: &'w mut [usize]) -> Parts<'w> {
+        let (rows, columns, groups) = (p.rows.grid.turned(), &p.columns.grid, ready.groups);
+        let [row_tap, column_tap] = if p.rows_slide { [tap, [0; 3]] } else { [[0; 3], tap] };
+        let row = ready.rows.0.as_ptr().addr() + ready.rows.1 + rows.flat_offset(row_tap, groups) * 4 / rows.pair;
+        let line = p.line() * 4;
+        let steps = rows.flat_slots(&ready.places, groups).div_ceil(rows.pair);
+        let tiles = steps.div_ceil(LINES);
+        let pairs = &mut words.as_chunks_mut::<2>().0[..tiles.min(1)];
+        pairs.iter_mut().for_each(|pair| *pair = [ready.columns.1 + columns.flat_offset(column_tap, groups) * line, row]);
+        Parts { pairs, steps: if tiles == 0 { 0 } else { steps.div_ceil(tiles) * tiles }, step: 4, line }
     }
 }

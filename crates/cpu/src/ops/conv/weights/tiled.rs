@@ -272,6 +272,8 @@ const SQUARE_NANOSECONDS: [f64; 2] = [25.0, 200.0];
 enum Pairs {
     Images,
     Halves(Halves),
+    /// Neighbours of a row: a tap may begin with any element of a row of `A`, but only with whole words of a panel.
+    Neighbours,
 }
 
 impl Pairs {
@@ -281,6 +283,7 @@ impl Pairs {
         match task.images {
             _ if !short => None,
             2.. => Some(Pairs::Images),
+            _ if isa.amx && !task.is_merged() && (!task.x_columns || task.window.iter().all(|dim| dim.taps == 1)) => Some(Pairs::Neighbours),
             _ if !Product::Bf16.is_native(isa) => None,
             _ => {
                 // With few places, one box with zeros as partners is faster than boxes of halves and of the remainder.
@@ -481,6 +484,7 @@ impl Gradient {
         let pairs = Pairs::of(task, tensors, isa);
         let (product, together) = if pairs.is_some() { (Product::Bf16, 2) } else { (Product::F32, 1) };
         let halves = pairs.and_then(|p| if let Pairs::Halves(halves) = p { Some(halves) } else { None });
+        let pair = if matches!(pairs, Some(Pairs::Neighbours)) { 2 } else { 1 };
         let window = task.window;
         let whole = window[1..].iter().all(|d| d.taps == 1 && d.is_unpadded());
         let (on_amx, joined) = (isa.amx, joined(task, isa));
@@ -495,18 +499,25 @@ impl Gradient {
             JOINT_PART_STEPS.div_ceil(across).min(task.images.div_ceil(together)).max(1)
         } * together;
         let (groups, steps) = (task.images.div_ceil(joint_images), task.steps(wide, joined, together, Budget::of(target)));
+        // Without images side by side, rows of AMX are flat.
+        let flat = on_amx && joint_images == together;
         // Boxes grow from the innermost dimension; an outer one grows only if all inner ones are whole.
-        let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * together / joint_images).max(1));
+        let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * together * pair / joint_images).max(1));
         for (i, n) in [groups, window[0].places, window[1].places, window[2].places].into_iter().enumerate().rev() {
-            let most = if i == 0 && joint_images > together { 1 } else { left };
+            let beside = if flat && i > 0 && i <= joint { window[i - 1].reach() } else { 0 };
+            let most = if i == 0 && joint_images > together { 1 } else { left.saturating_sub(beside).max(1) };
             let half = halves.filter(|h| h.dim + 1 == i);
             let places = half.map_or(n, |h| h.count);
             (each[i], boxes[i]) = cut(places, most, 1);
             boxes[i] = half.map_or(boxes[i], |h| h.boxes(n, each[i]));
-            left = if each[i] == places { left / places.max(1) } else { 1 };
+            left = if each[i] == places { left / (places + beside).max(1) } else { 1 };
         }
         let at = [each[1], each[2], each[3]];
-        let grids = [Grid::new(window, at, joint), Grid::new(window.map(|d| Dim::of_places(d.places)), at, 3)];
+        let mut grids = [Grid::new(window, at, joint), Grid::new(window.map(|d| Dim::of_places(d.places)), at, 3)];
+        if flat {
+            grids[0] = grids[0].flattened(&grids[0], pair);
+            grids[1] = grids[1].flattened(&grids[0].turned(), pair);
+        }
         let side = |i: usize| Side {
             arg: task.args[i],
             roles: task.roles[i],
@@ -723,9 +734,10 @@ impl Gradient {
         Gradient::row(self.words(&self.rows.grid.turned()).unwrap_or(0))
     }
 
-    /// Words of the pixels of a box in a copy of `grid`, for each channel.
+    /// Words of the pixels of a box in a copy of `grid`, for each channel. Behind those of a flat one are zeros, so that steps fill tiles.
     pub(crate) fn words(&self, grid: &Grid) -> Option<usize> {
-        grid.pixels()?.checked_mul(self.each[0])?.checked_mul(self.joint_images / self.together)
+        let behind = if grid.is_flat() { LINES } else { 0 };
+        grid.pixels()?.checked_mul(self.each[0])?.checked_mul(self.joint_images / self.together)?.checked_add(behind)
     }
 
     /// Taps with products of their own; merged ones count once.
@@ -752,6 +764,11 @@ impl Gradient {
         if self.rows_slide { &self.rows } else { &self.columns }
     }
 
+    /// Steps of a box.
+    fn steps(&self) -> usize {
+        self.each.iter().product::<usize>() * self.joint_images / self.together / self.rows.grid.pair
+    }
+
     /// Rows of the gradient for each channel of a block.
     pub(crate) fn rows_per_channel(&self) -> usize {
         self.rows.grid.joint_taps()
@@ -775,7 +792,7 @@ impl Gradient {
     /// Decides slices and blocks of rows and panels, and computes the scratch they need.
     fn cut_channels(&mut self) -> Option<()> {
         let taps = self.all_taps();
-        let steps = self.each.iter().product::<usize>() * self.joint_images / self.together;
+        let steps = self.steps();
         let sizes = [self.rows.channels, self.rows_per_channel(), self.columns.channels.next_multiple_of(self.panel), taps, 4];
         let all = sizes.into_iter().fold(self.groups, usize::saturating_mul);
         // A power of two, because seven slices would keep two threads busy for as long as eight.
@@ -905,7 +922,7 @@ impl Gradient {
 
     /// Blocks and the caches they stay in, and the predicted speed.
     pub(crate) fn how(&self) -> How {
-        let (lanes, steps) = (self.isa.width().lanes(), self.each.iter().product::<usize>() * self.joint_images / self.together);
+        let (lanes, steps) = (self.isa.width().lanes(), self.steps());
         let (tall, wide) =
             if self.on_amx { (ROWS, 2 * CACHE_LINE_ELEMENTS) } else { (tallest(self.isa, self.product, self.panel / lanes), self.panel) };
         let rate = if self.on_amx { Core::host().tile_rate(self.product.depth()) } else { Core::host().rate(lanes, self.product.depth()) };
