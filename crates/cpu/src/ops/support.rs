@@ -317,38 +317,41 @@ impl Body for AddPixels<'_> {
     type Out = ();
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(mut self) {
-        let total = std::mem::take(&mut self.total);
-        // The standard library's loops are not compiled for wide vectors.
-        let (whole, rest) = total.as_chunks_mut::<REGISTER_CHANNELS>();
-        for sums in whole {
-            self.columns::<REGISTER_CHANNELS, 2>(sums);
-        }
-        let (whole, rest) = rest.as_chunks_mut::<16>();
-        for sums in whole {
-            self.columns::<16, 8>(sums);
-        }
-        let (whole, rest) = rest.as_chunks_mut::<4>();
-        for sums in whole {
-            self.columns::<4, 8>(sums);
-        }
-        for sums in rest.as_chunks_mut::<1>().0 {
-            self.columns::<1, 8>(sums);
+        let all = self.total.len();
+        let wide = all / REGISTER_CHANNELS * REGISTER_CHANNELS;
+        self.pieces::<REGISTER_CHANNELS, 2>(0, wide);
+        match all {
+            16.. => self.pieces::<16, 8>(wide, all),
+            4.. => self.pieces::<4, 8>(wide, all),
+            _ => self.pieces::<1, 8>(wide, all),
         }
     }
 }
 
 impl AddPixels<'_> {
-    /// Adds the next `N` channels of all pixels in f32. Few sums would wait for each other: pixels are added to several sets of them.
+    /// Adds the channels from `first` to `end`, `N` at a time. The last ones are read with some of those before them.
     #[inline(always)]
-    fn columns<const N: usize, const SETS: usize>(&mut self, total: &mut [f64; N]) {
+    fn pieces<const N: usize, const SETS: usize>(&mut self, mut first: usize, end: usize) {
+        // A loop of the language: those of the standard library are not compiled for wide vectors.
+        while first < end {
+            let from = first.min(end - N);
+            self.columns::<N, SETS>(from, first - from);
+            first = from + N;
+        }
+    }
+
+    /// Adds `N` channels of all pixels in f32, but for the first `done`. Few sums would wait for each other: pixels are added to several sets
+    /// of them.
+    #[inline(always)]
+    fn columns<const N: usize, const SETS: usize>(&mut self, first: usize, done: usize) {
         let (mut sets, whole) = ([[0.0; N]; SETS], self.count / SETS * SETS);
         for group in 0..self.count / SETS {
             for (i, sums) in sets.iter_mut().enumerate() {
-                self.add(group * SETS + i, sums);
+                self.add(first, group * SETS + i, sums);
             }
         }
         for pixel in whole..self.count {
-            self.add(pixel, &mut sets[0]);
+            self.add(first, pixel, &mut sets[0]);
         }
         let (sums, rest) = sets.split_at_mut(1);
         for set in rest {
@@ -356,16 +359,15 @@ impl AddPixels<'_> {
                 *sum += *x;
             }
         }
-        for (t, x) in total.iter_mut().zip(&sums[0]) {
+        for (t, x) in self.total[first..first + N].iter_mut().zip(&sums[0]).skip(done) {
             *t += f64::from(*x);
         }
-        self.first += N;
     }
 
-    /// Adds `N` channels of a pixel.
+    /// Adds `N` channels of a pixel, from channel `first` on.
     #[inline(always)]
-    fn add<const N: usize>(&self, pixel: usize, sums: &mut [f32; N]) {
-        let (from, at) = (self.dst.buf(), self.first + pixel * self.step);
+    fn add<const N: usize>(&self, first: usize, pixel: usize, sums: &mut [f32; N]) {
+        let (from, at) = (self.dst.buf(), self.first + first + pixel * self.step);
         if self.dst.dtype() == DataType::F32 {
             let mut line = [0.0f32; N];
             from.read(at, &mut line);

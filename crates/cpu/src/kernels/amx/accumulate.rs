@@ -76,7 +76,9 @@ impl Accumulate {
         let (line, (b, b_at, b_panel)) = (self.panel * LINES * 4, on.b);
         // With several K blocks, a block more for each costs more than another pass over all.
         let more = if on.parts.len() > MAX_EXTRA_K_BLOCKS { 0 } else { MAX_EXTRA_K_BLOCKS };
-        for first in (0..on.rows).step_by(ROWS) {
+        // Tiles of all rows are one call, the rest another.
+        let whole = on.rows / ROWS * ROWS;
+        for (first, tiles) in [(0, whole / ROWS), (whole, (on.rows - whole).min(1))].into_iter().filter(|(_, tiles)| *tiles > 0) {
             let upper = LINES.min(on.rows - first);
             let rows = [upper, (on.rows - first - upper).min(LINES)];
             let taps = &mut words[..on.parts.len() * TAP_WORDS];
@@ -100,8 +102,8 @@ impl Accumulate {
                         b_at: b_at + round.before * line,
                         b_panel,
                         panels: on.panels,
-                        tiles: 1,
-                        a_tile: 0,
+                        tiles,
+                        a_tile: ROWS * on.a.1,
                         lines: 1,
                         a_line: 0,
                         sums: &mut sums[first * row..],

@@ -39,6 +39,9 @@ use std::sync::Arc;
 const BOX_STEPS_BY_COLUMNS: usize = 512 * MAX_PANEL_COLUMNS;
 /// The same for merged taps: neighbouring boxes share pixels of the operand, which are copied for both.
 const MERGED_STEPS_BY_COLUMNS: usize = 1024 * MAX_PANEL_COLUMNS;
+/// Fewest and most steps of a box of flat operands.
+const MIN_FLAT_STEPS: usize = 512;
+const MAX_FLAT_STEPS: usize = 4096;
 /// Boxes that remain if steps are raised for few columns.
 const MIN_BOXES: usize = 4;
 /// Steps of a part of the reduction below which images are put side by side, and steps that the parts have then.
@@ -385,6 +388,14 @@ impl Task {
         (most / panel).min(budget.rows / row.max(1)).min(all / (together * MIN_BOXES)).max(most / MAX_PANEL_COLUMNS)
     }
 
+    /// Steps of a box of flat operands: as many as L2 has room for, so that boxes share few pixels, if two boxes remain for two threads.
+    fn flat_steps(&self, together: usize, budget: Budget) -> usize {
+        let [rows, columns] = if self.x_columns { [1, 0] } else { [0, 1] }.map(|i| self.channels[i]);
+        let rows = if self.is_merged() { rows * self.window[2].taps } else { rows };
+        let all = self.window.iter().fold(self.images, |n, dim| n.saturating_mul(dim.places + dim.reach()));
+        (budget.sums / 8 / (rows + columns.min(MAX_PANEL_COLUMNS)).max(1)).min(all / (2 * together)).clamp(MIN_FLAT_STEPS, MAX_FLAT_STEPS)
+    }
+
     /// The dimension from which on taps are merged: the width, and more if its taps alone leave tiles of `tall` rows half empty.
     fn joint(&self, tall: usize) -> usize {
         let (mut joint, mut rows) = if self.is_merged() { (2, self.channels[0] * self.window[2].taps) } else { (3, 0) };
@@ -498,9 +509,10 @@ impl Gradient {
         } else {
             JOINT_PART_STEPS.div_ceil(across).min(task.images.div_ceil(together)).max(1)
         } * together;
-        let (groups, steps) = (task.images.div_ceil(joint_images), task.steps(wide, joined, together, Budget::of(target)));
         // Without images side by side, rows of AMX are flat.
         let flat = on_amx && joint_images == together;
+        let steps = if flat { task.flat_steps(together, Budget::of(target)) } else { task.steps(wide, joined, together, Budget::of(target)) };
+        let groups = task.images.div_ceil(joint_images);
         // Boxes grow from the innermost dimension; an outer one grows only if all inner ones are whole.
         let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * together * pair / joint_images).max(1));
         for (i, n) in [groups, window[0].places, window[1].places, window[2].places].into_iter().enumerate().rev() {
