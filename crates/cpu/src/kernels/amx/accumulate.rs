@@ -47,12 +47,14 @@ impl Accumulate {
     /// [`Error::Runtime`] if a kernel cannot be generated, or AMX does not multiply the types.
     pub fn get(isa: Isa, product: Product, (panel, vectors): (usize, [usize; 2]), ahead: Ahead) -> Result<Accumulate, Error> {
         let product = tiles::product(product).ok_or_else(|| Error::Runtime(format!("no tiles multiply {product:?}")))?;
+        // Panels that come from afar are read once, others by every tile of rows.
+        let panels = if ahead == Ahead::Nothing { Reuse::Temporal } else { Reuse::NonTemporal };
         let mut blocks: Vec<[Option<Block>; 4]> = (0..panel).map(|_| [const { None }; 4]).collect();
         for some in vectors {
             for (i, block) in blocks[some - 1].iter_mut().enumerate() {
                 let start = if i % 2 == 0 { Start::Zero } else { Start::Load };
                 let (tall, vectors, line) = (1 + i as u8 / 2, some as u8, panel as u8);
-                *block = Some(Block::get(isa, Tiles { product, tall, vectors, line, start, panels: Reuse::NonTemporal, ahead })?);
+                *block = Some(Block::get(isa, Tiles { product, tall, vectors, line, start, panels, ahead })?);
             }
         }
         Ok(Accumulate { registers: Registers::get(isa, product)?, blocks, panel })

@@ -84,17 +84,19 @@ impl Copy<'_, '_> {
                     let image = places.images.0 + (group * self.joint_images + word_at) * together;
                     let pixel = if grid.is_flat() { grid.in_group(pixel, (group, self.groups)) } else { group * pixels + pixel };
                     let to = To { first: (pixel * self.joint_images + word_at) * word, pixel: self.joint_images * word };
-                    let (end, all) = (row.before + row.count, row.before + row.count + row.behind);
+                    let (before, all) = (if row.count == 0 { 0 } else { row.before }, row.before + row.count + row.behind);
                     if grid.is_merged() || grid.is_flat() {
-                        self.zeros(to, 0..row.before / grid.pair);
-                        self.zeros(to, end.div_ceil(grid.pair)..all / grid.pair);
+                        self.zeros(to, 0..grid.in_words(before));
+                        self.zeros(to, grid.in_words(before + row.count + grid.pair - 1)..grid.in_words(all));
                     }
+                    let to = To { first: to.first + grid.in_words(row.before) * to.pixel, ..to };
                     if together == 1 {
-                        self.floats(image, &row, To { first: to.first + row.before * to.pixel, ..to });
+                        self.floats(image, &row, to);
                     } else if grid.pair > 1 {
-                        self.pairs(row.neighbours().map(|row| Some((image, row))), to);
+                        let [even, odd] = row.neighbours();
+                        self.pairs((image, even), Some((image, odd)), to);
                     } else {
-                        self.pairs([Some((image, row)), self.second(places, image, &row)], to);
+                        self.pairs((image, row), self.second(places, image, &row), to);
                     }
                 }
             }
@@ -239,36 +241,46 @@ impl Copy<'_, '_> {
         }
     }
 
-    /// Interleaves two rows of images as pairs of 16-bit elements, where either is; `to` is the word of the first slot.
-    fn pairs(&self, halves: [Option<(usize, Row)>; 2], to: To) {
-        let halves = halves.map(|half| half.filter(|(_, row)| row.count > 0));
+    /// Interleaves two rows of images as pairs of 16-bit elements; the second row may be missing or shorter.
+    fn pairs(&self, (image, row): (usize, Row), second: Option<(usize, Row)>, to: To) {
         let view = &self.reader.view;
         if let Some(strides) = self.strides().filter(|_| view.dtype() == DataType::Bf16) {
-            let mut step = 0;
-            let runs = halves.map(|half| {
-                let (image, row) = half?;
-                let first;
-                (first, step) = self.place(strides, image, &row);
-                Some((row.before..row.before + row.count, first))
+            let ((first, step), all) = (self.place(strides, image, &row), self.channels.1);
+            let other = second.map(|(image, row)| self.place(strides, image, &row).0 - first);
+            let paired = second.map_or(0, |(_, row)| row.count);
+            let from = view.buf();
+            self.blocks(strides, to, |done, channels, (width, panel), at| {
+                let first = first + strides.channel(self.channels.0 + done);
+                let rest = To { first: at.first + paired * at.pixel, ..at };
+                for (first, other, count, at) in [(first, other, paired, at), (first + paired * step, None, row.count - paired, rest)] {
+                    if count > 0 {
+                        let prefetch_distance = self.prefetch_distance(channels * 2, step * 2);
+                        view.simd().run(Pairs {
+                            from,
+                            first,
+                            other,
+                            step,
+                            count,
+                            prefetch_distance,
+                            channels,
+                            width,
+                            panel,
+                            fills: self.fills(),
+                            to: self.to,
+                            at,
+                        });
+                    }
+                }
             });
-            let mut ends = [0; 4];
-            let given = runs.iter().flatten().flat_map(|(words, _)| [words.start, words.end]);
-            ends.iter_mut().zip(given).for_each(|(end, word)| *end = word);
-            ends.sort_unstable();
-            for words in ends.windows(2).map(|ends| ends[0]..ends[1]).filter(|words| !words.is_empty()) {
-                let inside = |run: &Option<(Range<usize>, usize)>| {
-                    let (all, first) = run.as_ref().filter(|(all, _)| all.contains(&words.start))?;
-                    Some(first + (words.start - all.start) * step)
-                };
-                let to = To { first: to.first + words.start * to.pixel, ..to };
-                self.interleave(strides, [inside(&runs[0]), inside(&runs[1])], (words.len(), step), to);
+            if all % self.width > 0 && !self.fills() {
+                (0..row.count).for_each(|i| self.pad(to.first + i * to.pixel, all));
             }
             return;
         }
-        for (half, rows) in halves.into_iter().enumerate() {
+        for (half, rows) in [(0, Some((image, row))), (1, second)] {
             let Some((image, row)) = rows else { continue };
             self.general(image, &row, |i, first, numbers| {
-                let at = to.first + (row.before + i) * to.pixel;
+                let at = to.first + i * to.pixel;
                 for (j, x) in numbers.iter().enumerate() {
                     let word = (first + j) / self.width * self.panel + at + (first + j) % self.width;
                     let bits = x.to_bits() >> 16;
@@ -282,33 +294,6 @@ impl Copy<'_, '_> {
                     self.pad(at, first + numbers.len());
                 }
             });
-        }
-    }
-
-    /// Interleaves `count` pixels of two runs that begin at these elements, or those of one with zeros.
-    fn interleave(&self, strides: &Strides, runs: [Option<usize>; 2], (count, step): (usize, usize), to: To) {
-        let (view, all) = (&self.reader.view, self.channels.1);
-        let Some(first) = runs[0].or(runs[1]) else { return };
-        self.blocks(strides, to, |done, channels, (width, panel), at| {
-            let prefetch_distance = self.prefetch_distance(channels * 2, step * 2);
-            view.simd().run(Pairs {
-                from: view.buf(),
-                first: first + strides.channel(self.channels.0 + done),
-                other: runs[0].and(runs[1]).map(|other| other.wrapping_sub(first)),
-                upper: runs[0].is_none(),
-                step,
-                count,
-                prefetch_distance,
-                channels,
-                width,
-                panel,
-                fills: self.fills(),
-                to: self.to,
-                at,
-            });
-        });
-        if all % self.width > 0 && !self.fills() {
-            (0..count).for_each(|i| self.pad(to.first + i * to.pixel, all));
         }
     }
 }
@@ -386,8 +371,6 @@ struct Pairs<'a> {
     first: usize,
     /// Elements from the first row's pixels to the second row's.
     other: Option<usize>,
-    /// Whether the elements of a single row are the upper halves of words.
-    upper: bool,
     step: usize,
     count: usize,
     /// Pixels from the one that is copied to the one that is prefetched; 0 for no prefetch.
@@ -446,7 +429,7 @@ impl Pairs<'_> {
             if self.prefetch_distance > 0 {
                 let (memory, later) = (Read::from(self.from), from + self.prefetch_distance * self.step);
                 memory.ask(later * 2, self.channels * 2);
-                self.other.into_iter().for_each(|other| memory.ask(later.wrapping_add(other) * 2, self.channels * 2));
+                self.other.into_iter().for_each(|other| memory.ask((later + other) * 2, self.channels * 2));
             }
             each(from, self.at.first + i * self.at.pixel);
         }
@@ -467,7 +450,7 @@ impl Pairs<'_> {
             return;
         }
         let (from, to) = (from + whole, to + whole);
-        if from.wrapping_add(self.other.unwrap_or(0)).max(from) + W > self.from.len() / 2 {
+        if from + self.other.unwrap_or(0) + W > self.from.len() / 2 {
             self.to.write(to, &[0u32; W]);
             return (0..left).for_each(|c| self.pieces::<1>((from + c, to + c), 1));
         }
@@ -493,9 +476,7 @@ impl Pairs<'_> {
         let (mut low, mut high) = ([0u16; N], [0u16; N]);
         self.from.read(from, &mut low);
         if let Some(other) = self.other {
-            self.from.read(from.wrapping_add(other), &mut high);
-        } else if self.upper {
-            std::mem::swap(&mut low, &mut high);
+            self.from.read(from + other, &mut high);
         }
         std::array::from_fn(|j| u32::from(low[j]) | u32::from(high[j]) << 16)
     }

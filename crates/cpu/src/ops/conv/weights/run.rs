@@ -5,7 +5,7 @@ use super::prefetch::{Prefetches, Runs};
 use super::side::{Places, Strides};
 use super::tiled::{Code, Gradient, MAX_PANEL_COLUMNS, Side, TRANSPOSED_CHANNELS};
 use crate::kernels::access::{Pos, View};
-use crate::kernels::amx::{Addend, Held};
+use crate::kernels::amx::{Accumulate, Addend, Held};
 use crate::kernels::chain::Chain;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::{Body, Simd};
@@ -15,7 +15,7 @@ use crate::kernels::transpose::{Matrix, Squares};
 use crate::ops::support;
 use crate::row::Generated;
 use oxidnn_expr::convert::bf16_pair;
-use oxidnn_jit::kernels::tiles::LINES;
+use oxidnn_jit::kernels::tiles::{LINES, ROWS};
 use oxidnn_runtime::{Buf, Ctx, Decision};
 use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS, Problem};
 use std::ops::Range;
@@ -306,6 +306,9 @@ impl Bound<'_> {
     /// The tiles of a box.
     fn multiply(&self, ready: &Ready, sums: &mut [f32], words: &mut [usize], mut held: Option<&mut Held<'_>>) {
         let (p, at) = (self.plan, &ready.at);
+        if let (Code::Amx(code), Some(held), true) = (self.code, &mut held, p.rows.grid.is_flat()) {
+            return ready.panels.clone().for_each(|panel| self.multiply_flat(ready, panel, (&code.0, held), (sums, words)));
+        }
         let [td, th, tw] = p.taps();
         for first in ready.panels.clone().step_by(p.panels_of_lists) {
             let panels = first..ready.panels.end.min(first + p.panels_of_lists);
@@ -319,10 +322,56 @@ impl Bound<'_> {
         }
     }
 
+    /// The products of flat operands and a panel. Rows and columns of a tile stay in L1 for all taps whose sums are kept.
+    fn multiply_flat(
+        &self,
+        ready: &Ready,
+        panel: usize,
+        (code, held): (&Accumulate, &mut Held<'_>),
+        (sums, words): (&mut [f32], &mut [usize]),
+    ) {
+        let (p, at, [td, th, tw]) = (self.plan, &ready.at, self.plan.taps());
+        let (a, b, groups, row_bytes) = (p.rows.grid.turned(), &p.columns.grid, ready.groups, p.transposed_row() * 4);
+        // Zeros behind the last step fill a tile.
+        let steps = a.flat_slots(&ready.places, groups).div_ceil(a.pair).next_multiple_of(LINES);
+        let (all_rows, all_taps) = (at.rows.1 * p.rows_per_channel(), td * th * tw);
+        let (at_once, chunk) = if all_taps > 1 { (ROWS, p.chunk) } else { (all_rows, steps.max(1)) };
+        let together = if p.keeps_taps() { all_taps } else { 1 };
+        let vectors = p.vectors(at.columns.0 + panel * p.panel);
+        for taps in (0..all_taps).step_by(together).map(|first| first..first + together) {
+            let taps = || taps.clone().map(|tap| [tap / (th * tw), tap / tw % th, tap % tw]);
+            for tap in taps().filter(|_| steps == 0 && ready.fresh) {
+                sums[self.sums(at, (panel, tap))].fill(0.0);
+            }
+            let blocks = (0..steps).step_by(chunk).flat_map(|step| (0..all_rows).step_by(at_once).map(move |row| (step, row)));
+            for (step, row, column) in blocks.flat_map(|(step, row)| (0..vectors).step_by(2).map(move |v| (step, row, v * LINES))) {
+                for tap in taps() {
+                    let [row_tap, column_tap] = if p.rows_slide { [tap, [0; 3]] } else { [[0; 3], tap] };
+                    let from = ready.rows.0.as_ptr().addr() + row * row_bytes + a.flat_offset(row_tap, groups) * 4 / a.pair + step * 4;
+                    let addend = Addend {
+                        parts: &[[(b.flat_offset(column_tap, groups) + step) * p.line() * 4, from]],
+                        steps: chunk.min(steps - step),
+                        a: (ready.rows.0, row_bytes),
+                        b: (ready.columns.0, (panel - ready.panels.start) * ready.panel + column * 4, 0),
+                        rows: at_once.min(all_rows - row),
+                        panels: 1,
+                        vectors: (vectors - column / LINES).min(2),
+                        fresh: ready.fresh && step == 0,
+                    };
+                    let sums = &mut sums[self.sums(at, (panel, tap))][row * p.panel + column..];
+                    code.add(held, &addend, words, (sums, p.panel));
+                }
+            }
+            for tap in taps().filter(|_| ready.done) {
+                self.store(at, (panel, tap), &mut sums[self.sums(at, (panel, tap))]);
+            }
+        }
+    }
+
     /// The sums of a tap and panel of a block.
     fn sums(&self, at: &Block, (panel, [d, h, w]): (usize, [usize; 3])) -> Range<usize> {
         let (p, [td, th, tw]) = (self.plan, self.plan.taps());
-        let index = if p.is_single() { panel % (p.sums / p.region()) } else { panel * td * th * tw + (d * th + h) * tw + w };
+        let index = if !p.keeps_taps() { panel % (p.sums / p.region()) } else { panel * td * th * tw + (d * th + h) * tw + w };
         let start = index * p.region();
         start..start + at.rows.1 * p.rows_per_channel() * p.panel
     }
@@ -514,13 +563,14 @@ impl Bound<'_> {
         let mut pos = self.position(at, (panel, tap));
         let columns = p.panel.min(p.columns.channels - at.columns.0 - panel * p.panel);
         let rows = at.rows.1;
-        if p.joined > 1 {
-            return self.store_diagonal(pos, at.rows, sums);
-        }
         for (index, sums) in sums.chunks_exact_mut(rows * p.panel).enumerate() {
             let (joint, tap) = (p.rows.grid.joint, p.rows.grid.joint_tap(index));
             let spatial = (joint..3).filter_map(|i| Some((i, p.tap_dim(dims, i)?)));
             spatial.for_each(|(i, d)| pos[d] = tap[i] as i64);
+            if p.joined > 1 {
+                self.store_diagonal(pos, at.rows, sums);
+                continue;
+            }
             if self.in_panels {
                 if columns < p.panel {
                     sums.chunks_exact_mut(p.panel).for_each(|row| row[columns..].fill(0.0));
@@ -669,9 +719,6 @@ struct Parts<'w> {
 impl Parts<'_> {
     /// Writes the pairs to `words`.
     fn new<'w>(p: &Gradient, ready: &Ready, tap: [usize; 3], words: &'w mut [usize]) -> Parts<'w> {
-        if p.rows.grid.is_flat() {
-            return Parts::flat(p, ready, tap, words);
-        }
         let (places, at) = (&ready.places, &ready.at);
         let inside: [Range<usize>; 3] = std::array::from_fn(|i| p.sliding().grid.inside(i, tap[i], places));
         let [taps_r, taps_c] = if p.rows_slide { [tap, [0; 3]] } else { [[0; 3], tap] };
@@ -713,18 +760,5 @@ impl Parts<'_> {
             *words = [from[0] + behind(1), from[1] + behind(0)];
         }
         Parts { pairs, steps, step, line: column_step }
-    }
-
-    /// The single part of flat operands, with zeros behind the last step to fill tiles.
-    fn flat<'w>(p: &Gradient, ready: &Ready, tap: [usize; 3], words: &'w mut [usize]) -> Parts<'w> {
-        let (rows, columns, groups) = (p.rows.grid.turned(), &p.columns.grid, ready.groups);
-        let [row_tap, column_tap] = if p.rows_slide { [tap, [0; 3]] } else { [[0; 3], tap] };
-        let row = ready.rows.0.as_ptr().addr() + ready.rows.1 + rows.flat_offset(row_tap, groups) * 4 / rows.pair;
-        let line = p.line() * 4;
-        let steps = rows.flat_slots(&ready.places, groups).div_ceil(rows.pair);
-        let tiles = steps.div_ceil(LINES);
-        let pairs = &mut words.as_chunks_mut::<2>().0[..tiles.min(1)];
-        pairs.iter_mut().for_each(|pair| *pair = [ready.columns.1 + columns.flat_offset(column_tap, groups) * line, row]);
-        Parts { pairs, steps: if tiles == 0 { 0 } else { steps.div_ceil(tiles) * tiles }, step: 4, line }
     }
 }

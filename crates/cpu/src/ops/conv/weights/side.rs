@@ -231,13 +231,22 @@ impl Grid {
 
     /// The same with all slots in the copy, in rows of whole words of `pair` slots, as many as `like` has.
     pub(crate) fn flattened(self, like: &Grid, pair: usize) -> Grid {
-        let [d, h, w] = like.slots;
-        Grid { slots: [d, h, w.next_multiple_of(pair)], flat: true, pair, ..self }
+        let ([d, h, w], [.., across]) = (like.slots, like.first);
+        // The first pixel of an image is in an even slot.
+        let before = across.rem_euclid(pair as i64);
+        let first = [self.first[0], self.first[1], self.first[2] - before];
+        Grid { slots: [d, h, (w + before as usize).next_multiple_of(pair)], first, flat: true, pair, ..self }
     }
 
     /// Whether all slots are in the copy.
     pub(crate) fn is_flat(&self) -> bool {
         self.flat
+    }
+
+    /// Words of so many slots of a row.
+    pub(crate) fn in_words(&self, slots: usize) -> usize {
+        // Divisions take longer than the rest of a row.
+        slots >> (self.pair - 1)
     }
 
     /// Where a word of one group's copy is in a flat copy of several groups: these are neighbours in every phase.
@@ -374,7 +383,7 @@ impl Grid {
                 }
                 for phase_w in 0..pw {
                     let phase = (phase_d * ph + phase_h) * pw + phase_w;
-                    let to = ((phase * self.slots[0] + d) * self.slots[1] + h) * (self.slots[2] / self.pair);
+                    let to = ((phase * self.slots[0] + d) * self.slots[1] + h) * self.in_words(self.slots[2]);
                     let at = at[0].zip(at[1]);
                     each(to, at.map_or(padding, |(d, h)| self.row(places, self.phase(2, phase_w), [d, h])));
                 }
@@ -407,7 +416,8 @@ impl Grid {
             let inside = (dim.size as i64 - first).clamp(before as i64, cells as i64) as usize - before;
             return Row { at, before, first: (first + before as i64) as usize, step: 1, count: inside, behind: cells - before - inside };
         }
-        let (first, slots) = (place as i64 + self.first[2], count + dim.reach());
+        let (first, before) = (place as i64 + self.first[2], (dim.shifts().0 - self.first[2]) as usize);
+        let slots = before + count + dim.reach();
         let skipped = ((-first).max(0) as usize).min(slots);
         let first = (first + skipped as i64).max(0) as usize;
         let count = (slots - skipped).min(dim.pixels(phase).saturating_sub(first));
@@ -432,13 +442,13 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// The pixels in even slots and those in odd ones: the halves of the words that neighbours share.
+    /// The pixels of which neighbours share a word: the lower halves of words, and the upper ones, of which there may be one fewer.
     pub(super) fn neighbours(&self) -> [Row; 2] {
-        [0, 1].map(|odd| {
-            // Words before the first one that has a pixel in this half, and behind the last one.
-            let [before, end] = [self.before, self.before + self.count].map(|slot| (slot + 1 - odd) / 2);
-            let skipped = 2 * before + odd - self.before;
-            Row { before, first: self.first + skipped * self.step, step: 2 * self.step, count: end - before, ..*self }
+        [0, 1].map(|upper| Row {
+            first: self.first + upper * self.step,
+            step: 2 * self.step,
+            count: (self.count + 1 - upper) / 2,
+            ..*self
         })
     }
 }

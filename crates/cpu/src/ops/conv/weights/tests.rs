@@ -115,3 +115,54 @@ fn joint_taps_have_their_padding() {
         }
     }
 }
+
+/// A slot of a flat copy: nothing written yet, a zero, or a pixel's height and width.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Slot {
+    Unwritten,
+    Zero,
+    Pixel(usize, usize),
+}
+
+/// The slots of a flat copy of a box.
+fn flat_copy(grid: &Grid, places: &Places) -> Vec<Slot> {
+    let mut slots = vec![Slot::Unwritten; grid.pixels().unwrap() * grid.pair];
+    grid.rows(places, |word, row| {
+        let to = &mut slots[word * grid.pair..][..row.before + row.count + row.behind];
+        to.fill(Slot::Zero);
+        for (i, slot) in to[row.before..][..row.count].iter_mut().enumerate() {
+            *slot = Slot::Pixel(row.at[1], row.first + i * row.step);
+        }
+        assert!(row.count == 0 || row.before.is_multiple_of(grid.pair), "{row:?}");
+    });
+    slots
+}
+
+/// From the first slot that a tap reads in a flat copy on, places of the other operand stand beside the pixels that the tap reads there, or
+/// beside zeros; everything between is written, and beside zeros.
+#[test]
+fn flat_copies_have_their_pixels_side_by_side() {
+    let row = Dim::of_places(1);
+    for (height, across) in dims().into_iter().flat_map(|h| dims().into_iter().map(move |w| (h, w))) {
+        for (pair, each) in [1, 2].into_iter().flat_map(|pair| (pair..=across.places.next_multiple_of(pair)).step_by(pair).map(move |each| (pair, each))) {
+            let x = Grid::new([row, height, across], [1, height.places, each], 3);
+            let x = x.flattened(&x, pair);
+            let y = Grid::new([row, height, across].map(|d| Dim::of_places(d.places)), [1, height.places, each], 3).flattened(&x, pair);
+            for first in (0..across.places).step_by(each) {
+                let count = each.min(across.places - first);
+                let places = Places { images: (0, 1), at: [(0, 1), (0, height.places), (first, count)], pair_offset: [0; 3] };
+                let (x_slots, y_slots, all) = (flat_copy(&x, &places), flat_copy(&y, &places), y.flat_slots(&places, 1));
+                assert_eq!(y_slots[..all].iter().filter(|slot| matches!(slot, Slot::Pixel(..))).count(), height.places * count);
+                for (kh, kw) in (0..height.taps).flat_map(|h| (0..across.taps).map(move |w| (h, w))) {
+                    let from = &x_slots[x.flat_offset([0, kh, kw], 1)..][..all];
+                    for (x, y) in from.iter().zip(&y_slots) {
+                        assert!(*x != Slot::Unwritten && *y != Slot::Unwritten);
+                        let Slot::Pixel(h, w) = *y else { continue };
+                        let want = pixel(&height, h, kh).zip(pixel(&across, w, kw)).map_or(Slot::Zero, |(h, w)| Slot::Pixel(h, w));
+                        assert_eq!(*x, want, "{height:?} {across:?} {each} {first} {kh} {kw}");
+                    }
+                }
+            }
+        }
+    }
+}

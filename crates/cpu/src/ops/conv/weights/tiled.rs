@@ -151,6 +151,8 @@ pub(crate) struct Gradient {
     /// Places of a box (first groups of images), and numbers of boxes.
     pub(crate) each: [usize; 4],
     pub(crate) boxes: [usize; 4],
+    /// Steps of a flat box that rows and columns of a tile stay in L1 for.
+    pub(crate) chunk: usize,
     pub(crate) slices: usize,
     pub(crate) workers: usize,
     budget: Budget,
@@ -260,10 +262,10 @@ pub(crate) fn check_amx(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<
     let taps = task.window.iter().fold(task.groups, |n, dim| n.saturating_mul(dim.taps));
     let depth = task.window.iter().fold(task.images, |n, dim| n.saturating_mul(dim.places));
     // Merged taps are rows of one product.
-    let merged = if task.is_merged() { task.window[2].taps } else { 1 };
+    let merged = if task.merged { task.window[2].taps } else { 1 };
     let sizes = [taps / merged.max(1), task.channels[0].saturating_mul(merged), task.channels[1], depth].map(|n| n as i64);
     let squares = (sizes[1] as usize).div_ceil(LINES).saturating_mul(depth.div_ceil(2 * LINES));
-    let transposed = squares as f64 * SQUARE_NANOSECONDS[usize::from(task.is_merged())];
+    let transposed = squares as f64 * SQUARE_NANOSECONDS[usize::from(task.merged)];
     if amx::saved(Product::Bf16, sizes) > transposed { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
 }
 
@@ -286,7 +288,7 @@ impl Pairs {
         match task.images {
             _ if !short => None,
             2.. => Some(Pairs::Images),
-            _ if isa.amx && !task.is_merged() && (!task.x_columns || task.window.iter().all(|dim| dim.taps == 1)) => Some(Pairs::Neighbours),
+            _ if isa.amx && !task.merged && (!task.x_columns || task.window.iter().all(|dim| dim.taps == 1)) => Some(Pairs::Neighbours),
             _ if !Product::Bf16.is_native(isa) => None,
             _ => {
                 // With few places, one box with zeros as partners is faster than boxes of halves and of the remainder.
@@ -368,6 +370,8 @@ pub(crate) struct Task {
     pub(crate) roles: [Roles; 2],
     /// Whether the columns of panels are the channels of `X`.
     pub(crate) x_columns: bool,
+    /// Whether the taps of a window row are merged into rows of one product.
+    pub(crate) merged: bool,
     /// Dimensions of the gradient along columns and rows, and whether the first dimension is groups.
     pub(crate) column_dim: usize,
     pub(crate) row_dim: usize,
@@ -375,14 +379,9 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// Whether the taps of a window row are merged into rows of one product.
-    fn is_merged(&self) -> bool {
-        !self.x_columns && is_merged(&self.window[2], self.groups, self.channels[0])
-    }
-
     /// Steps of a box for panels of `panel` columns: more for few columns, if the rows stay in L2 and boxes remain.
     fn steps(&self, panel: usize, joined: usize, together: usize, budget: Budget) -> usize {
-        let most = if self.is_merged() { MERGED_STEPS_BY_COLUMNS } else { BOX_STEPS_BY_COLUMNS };
+        let most = if self.merged { MERGED_STEPS_BY_COLUMNS } else { BOX_STEPS_BY_COLUMNS };
         let row = self.channels[usize::from(self.x_columns)] * joined * size_of::<f32>();
         let all = self.window.iter().fold(self.images, |n, dim| n.saturating_mul(dim.places));
         (most / panel).min(budget.rows / row.max(1)).min(all / (together * MIN_BOXES)).max(most / MAX_PANEL_COLUMNS)
@@ -391,14 +390,14 @@ impl Task {
     /// Steps of a box of flat operands: as many as L2 has room for, so that boxes share few pixels, if two boxes remain for two threads.
     fn flat_steps(&self, together: usize, budget: Budget) -> usize {
         let [rows, columns] = if self.x_columns { [1, 0] } else { [0, 1] }.map(|i| self.channels[i]);
-        let rows = if self.is_merged() { rows * self.window[2].taps } else { rows };
+        let rows = if self.merged { rows * self.window[2].taps } else { rows };
         let all = self.window.iter().fold(self.images, |n, dim| n.saturating_mul(dim.places + dim.reach()));
         (budget.sums / 8 / (rows + columns.min(MAX_PANEL_COLUMNS)).max(1)).min(all / (2 * together)).clamp(MIN_FLAT_STEPS, MAX_FLAT_STEPS)
     }
 
     /// The dimension from which on taps are merged: the width, and more if its taps alone leave tiles of `tall` rows half empty.
     fn joint(&self, tall: usize) -> usize {
-        let (mut joint, mut rows) = if self.is_merged() { (2, self.channels[0] * self.window[2].taps) } else { (3, 0) };
+        let (mut joint, mut rows) = if self.merged { (2, self.channels[0] * self.window[2].taps) } else { (3, 0) };
         // With larger strides, lines that no tap reads would be copied, too.
         let joins = |dim: &Dim| dim.dilation == 1 && dim.stride <= dim.taps && dim.taps <= MAX_JOINT_TAPS;
         while (1..3).contains(&joint) && rows < 2 * tall && joins(&self.window[joint - 1]) {
@@ -425,7 +424,10 @@ impl Task {
             && rows >= CACHE_LINE_ELEMENTS;
         // So they are if taps can be merged as rows then, where few rows leave the multiply-adds waiting for each other.
         let [over, turned] = [[columns, rows], [rows, columns]].map(|[columns, rows]| columns.div_ceil(CACHE_LINE_ELEMENTS) * rows);
-        let merges = setup.x_first && is_merged(&window[2], s.g as usize, columns);
+        // Few channels leave a tile half empty, or its multiply-adds waiting for each other. A copy for each group pays for fewer of them.
+        let most = if s.g == 1 { CACHE_LINE_ELEMENTS } else { CACHE_LINE_ELEMENTS / 2 };
+        let narrow = |channels: usize| channels < most && window[2].taps > 1 && window[2].dilation == 1 && (s.g == 1 || !isa.amx);
+        let merges = setup.x_first && narrow(columns);
         let few = window.iter().fold(columns * rows, |n, dim| n.saturating_mul(dim.taps)) < MAX_SCATTERED_ELEMENTS as usize;
         let stores = setup.weights.dtype == DataType::F32 || setup.weights.blocking().is_some_and(|b| b.inner.len() == 2);
         let sooner = stores && is_sooner_turned([rows, columns], (&window, s.mb as usize), isa);
@@ -439,6 +441,7 @@ impl Task {
             channels,
             roles: [roles(setup.x.1), roles(setup.y.1)],
             x_columns: setup.x_first != turned,
+            merged: setup.x_first == turned && narrow(channels[0]),
             column_dim,
             row_dim,
             grouped: setup.weights.dims().len() > n,
@@ -470,11 +473,6 @@ fn is_sooner_turned([rows, columns]: [usize; 2], (window, images): (&[Dim; 3], u
     window.iter().all(|dim| dim.taps == 1) && enough && saved > rows.saturating_mul(columns).saturating_mul(VECTORS_PER_STORED)
 }
 
-/// Whether taps of a window row over so many channels are merged, where these are rows.
-fn is_merged(across: &Dim, groups: usize, channels: usize) -> bool {
-    groups == 1 && channels < CACHE_LINE_ELEMENTS && across.taps > 1 && across.dilation == 1
-}
-
 /// Cuts `n` into equal parts of at most `most`: their size and number.
 fn cut(n: usize, most: usize, unit: usize) -> (usize, usize) {
     let parts = n.div_ceil(most.max(1)).max(1);
@@ -502,7 +500,7 @@ impl Gradient {
         let panel = panel_columns(isa, task.channels[usize::from(!task.x_columns)] * joined);
         // An AMX product has the rows of one window row, in boxes of the fewest steps.
         let (tall, wide) = if on_amx { (0, MAX_PANEL_COLUMNS) } else { (tallest(isa, product, panel / isa.width().lanes()), panel) };
-        let (merged, joint) = (task.is_merged(), task.joint(tall));
+        let (merged, joint) = (task.merged, task.joint(tall));
         let across = window[2].places.max(1);
         let joint_images = if whole || merged || across >= MIN_PART_STEPS {
             1
@@ -520,9 +518,9 @@ impl Gradient {
             let most = if i == 0 && joint_images > together { 1 } else { left.saturating_sub(beside).max(1) };
             let half = halves.filter(|h| h.dim + 1 == i);
             let places = half.map_or(n, |h| h.count);
-            (each[i], boxes[i]) = cut(places, most, 1);
+            (each[i], boxes[i]) = cut(places, most, if i == 3 { pair } else { 1 });
             boxes[i] = half.map_or(boxes[i], |h| h.boxes(n, each[i]));
-            left = if each[i] == places { left / (places + beside).max(1) } else { 1 };
+            left = if each[i] >= places { left / (places + beside).max(1) } else { 1 };
         }
         let at = [each[1], each[2], each[3]];
         let mut grids = [Grid::new(window, at, joint), Grid::new(window.map(|d| Dim::of_places(d.places)), at, 3)];
@@ -562,6 +560,7 @@ impl Gradient {
             joint_images,
             each,
             boxes,
+            chunk: (target.caches.l1 / 8 * 7 / (2 * ROWS * size_of::<f32>()) / LINES * LINES).max(LINES),
             slices: 1,
             workers: target.threads,
             budget: Budget::of(target),
@@ -801,6 +800,11 @@ impl Gradient {
         self.all_boxes() == 1
     }
 
+    /// Whether sums of all taps are kept: from box to box, or from chunk to chunk.
+    pub(crate) fn keeps_taps(&self) -> bool {
+        !self.is_single() || self.rows.grid.is_flat() && self.all_taps() > 1 && self.steps() > self.chunk
+    }
+
     /// Decides slices and blocks of rows and panels, and computes the scratch they need.
     fn cut_channels(&mut self) -> Option<()> {
         let taps = self.all_taps();
@@ -813,9 +817,9 @@ impl Gradient {
         let (mut most_rows, mut most_columns) = (rows, columns.next_multiple_of(self.panel));
         let halve = |n: &mut usize, unit: usize| *n = (*n / 2).next_multiple_of(unit).max(unit);
         let sums = |r: usize, c: usize| [c, taps, self.rows_per_channel(), 4].into_iter().fold(r, usize::saturating_mul);
-        let carried = |r: usize, c: usize| if self.is_single() { 0 } else { sums(r, c) };
+        let carried = |r: usize, c: usize| if self.keeps_taps() { sums(r, c) } else { 0 };
         let splits_rows = |r: usize| r > MIN_BLOCK_ROWS && !self.rows.grid.is_merged();
-        let hot = |r: usize| !self.is_single() || self.tail.is_some() || r * self.panel * 4 <= self.budget.hot;
+        let hot = |r: usize| self.keeps_taps() || self.tail.is_some() || r * self.panel * 4 <= self.budget.hot;
         while splits_rows(most_rows) && (most_rows * steps * 4 > self.budget.rows || !hot(most_rows)) {
             halve(&mut most_rows, 16);
         }
@@ -842,12 +846,12 @@ impl Gradient {
         // Packed panels share the lists of a tap, since they are near. Of those that are read in place, some stay in L1 over all taps.
         let in_l1 = if self.far { 1 } else { (self.budget.near / (self.panel * steps.max(1) * 4)).max(1) };
         self.panels_of_lists = if self.columns.in_place { in_l1.min(panels) } else { self.panels_at_once };
-        if self.is_single() && self.tail.is_none() {
+        if !self.keeps_taps() && self.tail.is_none() {
             // Their sums are stored tap by tap.
             self.panels_of_lists = self.panels_of_lists.min(self.budget.hot / size_of::<f32>() / region.max(1)).max(1);
         }
         let single = if self.tail.is_none() { self.panels_of_lists } else { 1 };
-        self.sums = region.checked_mul(if self.is_single() { single } else { taps.checked_mul(panels)? })?.next_multiple_of(16);
+        self.sums = region.checked_mul(if self.keeps_taps() { taps.checked_mul(panels)? } else { single })?.next_multiple_of(16);
         let parts = self.each[0].checked_mul(self.each[1])?.checked_mul(self.each[2])?;
         self.pairs = parts.checked_mul(2)?;
         let list = if self.on_amx {
@@ -960,8 +964,9 @@ impl Gradient {
             return self.tiles().map(Code::Vectors);
         }
         let last_panel = self.columns.channels.saturating_sub(1) / self.panel * self.panel;
-        let vectors = [0, last_panel].map(|first| self.vectors(first).max(1));
-        let accumulate = Accumulate::get(self.isa, self.product, (self.panel / CACHE_LINE_ELEMENTS, vectors), Ahead::Nothing)?;
+        let line = self.panel / CACHE_LINE_ELEMENTS;
+        let vectors = if self.rows.grid.is_flat() { [1, line.min(2)] } else { [0, last_panel].map(|first| self.vectors(first).max(1)) };
+        let accumulate = Accumulate::get(self.isa, self.product, (line, vectors), Ahead::Nothing)?;
         Ok(Code::Amx(Box::new((accumulate, Squares::get(self.isa)?))))
     }
 
