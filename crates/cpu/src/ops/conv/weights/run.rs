@@ -5,7 +5,7 @@ use super::prefetch::{Prefetches, Runs};
 use super::side::{Places, Strides};
 use super::tiled::{Code, Gradient, MAX_PANEL_COLUMNS, Side, TRANSPOSED_CHANNELS};
 use crate::kernels::access::{Pos, View};
-use crate::kernels::amx::{Accumulate, Addend, Held};
+use crate::kernels::amx::{Addend, Held};
 use crate::kernels::chain::Chain;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::{Body, Simd};
@@ -306,8 +306,12 @@ impl Bound<'_> {
     /// The tiles of a box.
     fn multiply(&self, ready: &Ready, sums: &mut [f32], words: &mut [usize], mut held: Option<&mut Held<'_>>) {
         let (p, at) = (self.plan, &ready.at);
-        if let (Code::Amx(code), Some(held), true) = (self.code, &mut held, p.rows.grid.is_flat()) {
-            return ready.panels.clone().for_each(|panel| self.multiply_flat(ready, panel, (&code.0, held), (sums, words)));
+        if p.rows.grid.is_flat() {
+            for panel in ready.panels.clone() {
+                let prefetches = &mut Prefetches::default();
+                self.multiply_flat(ready, panel, Work { sums: &mut *sums, words: &mut *words, prefetches, held: held.as_deref_mut() });
+            }
+            return;
         }
         let [td, th, tw] = p.taps();
         for first in ready.panels.clone().step_by(p.panels_of_lists) {
@@ -323,13 +327,8 @@ impl Bound<'_> {
     }
 
     /// The products of flat operands and a panel. Rows and columns of a tile stay in L1 for all taps whose sums are kept.
-    fn multiply_flat(
-        &self,
-        ready: &Ready,
-        panel: usize,
-        (code, held): (&Accumulate, &mut Held<'_>),
-        (sums, words): (&mut [f32], &mut [usize]),
-    ) {
+    fn multiply_flat(&self, ready: &Ready, panel: usize, Work { sums, words, held, .. }: Work<'_, '_>) {
+        let (Code::Amx(code), Some(held)) = (self.code, held) else { return };
         let (p, at, [td, th, tw]) = (self.plan, &ready.at, self.plan.taps());
         let (a, b, groups, row_bytes) = (p.rows.grid.turned(), &p.columns.grid, ready.groups, p.transposed_row() * 4);
         // Zeros behind the last step fill a tile.
@@ -339,7 +338,7 @@ impl Bound<'_> {
         let together = if p.keeps_taps() { all_taps } else { 1 };
         let vectors = p.vectors(at.columns.0 + panel * p.panel);
         for taps in (0..all_taps).step_by(together).map(|first| first..first + together) {
-            let taps = || taps.clone().map(|tap| [tap / (th * tw), tap / tw % th, tap % tw]);
+            let taps = || taps.clone().map(move |tap| [tap / (th * tw), tap / tw % th, tap % tw]);
             for tap in taps().filter(|_| steps == 0 && ready.fresh) {
                 sums[self.sums(at, (panel, tap))].fill(0.0);
             }
@@ -359,7 +358,7 @@ impl Bound<'_> {
                         fresh: ready.fresh && step == 0,
                     };
                     let sums = &mut sums[self.sums(at, (panel, tap))][row * p.panel + column..];
-                    code.add(held, &addend, words, (sums, p.panel));
+                    code.0.add(held, &addend, words, (sums, p.panel));
                 }
             }
             for tap in taps().filter(|_| ready.done) {

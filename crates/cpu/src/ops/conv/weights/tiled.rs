@@ -424,10 +424,10 @@ impl Task {
             && rows >= CACHE_LINE_ELEMENTS;
         // So they are if taps can be merged as rows then, where few rows leave the multiply-adds waiting for each other.
         let [over, turned] = [[columns, rows], [rows, columns]].map(|[columns, rows]| columns.div_ceil(CACHE_LINE_ELEMENTS) * rows);
-        // Few channels leave a tile half empty, or its multiply-adds waiting for each other. A copy for each group pays for fewer of them.
-        let most = if s.g == 1 { CACHE_LINE_ELEMENTS } else { CACHE_LINE_ELEMENTS / 2 };
-        let narrow = |channels: usize| channels < most && window[2].taps > 1 && window[2].dilation == 1 && (s.g == 1 || !isa.amx);
-        let merges = setup.x_first && narrow(columns);
+        // Few channels leave multiply-adds waiting for each other, and tiles of AMX half empty. A copy for each group pays for fewer channels.
+        let most = if s.g == 1 { CACHE_LINE_ELEMENTS - 1 } else { LATENCY };
+        let narrow = |channels: usize| channels <= most && window[2].taps > 1 && window[2].dilation == 1 && (s.g == 1 || !isa.amx);
+        let merges = setup.x_first && s.g == 1 && narrow(columns);
         let few = window.iter().fold(columns * rows, |n, dim| n.saturating_mul(dim.taps)) < MAX_SCATTERED_ELEMENTS as usize;
         let stores = setup.weights.dtype == DataType::F32 || setup.weights.blocking().is_some_and(|b| b.inner.len() == 2);
         let sooner = stores && is_sooner_turned([rows, columns], (&window, s.mb as usize), isa);
