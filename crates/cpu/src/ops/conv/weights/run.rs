@@ -296,17 +296,15 @@ impl Bound<'_> {
             } else {
                 turn([0, pixel], 0, ready.groups * grid.pixels().unwrap_or(0) * ready.joint_images);
             }
-            if grid.is_flat() {
-                let end = ready.groups * grid.turned().pixels().unwrap_or(0) * 4;
-                (0..channels * taps).for_each(|i| to.part((done + i) * row + end, LINES * 4).fill(0));
-            }
+            let end = ready.groups * grid.turned().pixels().unwrap_or(0) * 4;
+            (0..channels * taps).for_each(|i| to.part((done + i) * row + end, LINES * 4).fill(0));
         }
     }
 
     /// The tiles of a box.
     fn multiply(&self, ready: &Ready, sums: &mut [f32], words: &mut [usize], mut held: Option<&mut Held<'_>>) {
         let (p, at) = (self.plan, &ready.at);
-        if p.rows.grid.is_flat() {
+        if p.on_amx {
             for panel in ready.panels.clone() {
                 let prefetches = &mut Prefetches::default();
                 self.multiply_flat(ready, panel, Work { sums: &mut *sums, words: &mut *words, prefetches, held: held.as_deref_mut() });
@@ -318,7 +316,7 @@ impl Bound<'_> {
             let panels = first..ready.panels.end.min(first + p.panels_of_lists);
             let mut prefetches = self.prefetches(ready, panels.end - 1);
             for tap in (0..td * th * tw).map(|tap| [tap / (th * tw), tap / tw % th, tap % tw]) {
-                let work = Work { sums: &mut *sums, words, prefetches: &mut prefetches, held: held.as_deref_mut() };
+                let work = Work { sums: &mut *sums, words, prefetches: &mut prefetches, held: None };
                 let stored = self.tap(ready, panels.clone(), tap, work);
                 let left = panels.clone().filter(|_| ready.done && !stored);
                 left.for_each(|panel| self.store(at, (panel, tap), &mut sums[self.sums(at, (panel, tap))]));
@@ -376,7 +374,7 @@ impl Bound<'_> {
     }
 
     /// The tiles of a tap and some panels over a box; true if they have stored their sums.
-    fn tap(&self, ready: &Ready, panels: Range<usize>, tap: [usize; 3], mut work: Work<'_, '_>) -> bool {
+    fn tap(&self, ready: &Ready, panels: Range<usize>, tap: [usize; 3], work: Work<'_, '_>) -> bool {
         let (p, at, dst) = (self.plan, &ready.at, self.tail.dst());
         let (pairs, words) = work.words.split_at_mut(p.pairs);
         let parts = Parts::new(p, ready, tap, pairs);
@@ -391,23 +389,6 @@ impl Bound<'_> {
             let fills = panels.filter(|_| ready.fresh && !whole);
             fills.for_each(|panel| work.sums[self.sums(at, (panel, tap))].fill(0.0));
             return whole;
-        }
-        if let (Code::Amx(code), Some(held)) = (self.code, &mut work.held) {
-            for panel in panels {
-                let sums = &mut work.sums[self.sums(at, (panel, tap))];
-                let addend = Addend {
-                    parts: parts.pairs,
-                    steps: parts.steps,
-                    a: (ready.rows.0, p.transposed_row() * 4),
-                    b: (ready.columns.0, ready.columns.1 + (panel - ready.panels.start) * ready.panel, 0),
-                    rows: sums.len() / p.panel,
-                    panels: 1,
-                    vectors: p.vectors(at.columns.0 + panel * p.panel),
-                    fresh: ready.fresh,
-                };
-                code.0.add(held, &addend, words, (sums, p.panel));
-            }
-            return false;
         }
         let mut panels = panels;
         while let Some(first) = panels.clone().next() {
@@ -723,12 +704,9 @@ impl Parts<'_> {
         let [taps_r, taps_c] = if p.rows_slide { [tap, [0; 3]] } else { [[0; 3], tap] };
         let line = |side: &Side, tap: [usize; 3], width: usize| match side.strides.filter(|_| side.in_place) {
             Some(strides) => side.grid.placed(tap, places, &strides).scaled(4),
-            None => {
-                let grid = if p.on_amx { side.grid.turned() } else { side.grid };
-                grid.copied(tap, grid.pixels().unwrap_or(0)).scaled(ready.joint_images * width * 4)
-            }
+            None => side.grid.copied(tap, side.grid.pixels().unwrap_or(0)).scaled(ready.joint_images * width * 4),
         };
-        let width = p.pixel(if p.rows.grid.is_merged() { p.rows.channels } else { at.rows.1 });
+        let width = p.pitch(if p.rows.grid.is_merged() { p.rows.channels } else { at.rows.1 });
         let (rows, columns) = (line(&p.rows, taps_r, width), line(&p.columns, taps_c, p.line()));
         let [mut step, mut column_step] = [rows.at[2], columns.at[2]].map(|s| s / ready.joint_images);
         let start = |line: &super::side::Line| {
@@ -739,7 +717,7 @@ impl Parts<'_> {
         let mut steps = inside[2].len() * ready.joint_images;
         let distances = |i: usize| if i == 0 { [rows.image, columns.image] } else { [rows.at[i - 1], columns.at[i - 1]] };
         for i in (0..3).rev() {
-            if counts[i] != 1 && steps == 1 && (p.strided_lines || distances(i)[1] == p.panel * 4) && (!p.on_amx || distances(i)[0] == 4) {
+            if counts[i] != 1 && steps == 1 && (p.strided_lines || distances(i)[1] == p.panel * 4) {
                 [step, column_step] = distances(i);
             } else if counts[i] != 1 && distances(i) != [step * steps, column_step * steps] {
                 break;

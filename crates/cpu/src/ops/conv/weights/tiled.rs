@@ -502,19 +502,17 @@ impl Gradient {
         let (tall, wide) = if on_amx { (0, MAX_PANEL_COLUMNS) } else { (tallest(isa, product, panel / isa.width().lanes()), panel) };
         let (merged, joint) = (task.merged, task.joint(tall));
         let across = window[2].places.max(1);
-        let joint_images = if whole || merged || across >= MIN_PART_STEPS {
+        let joint_images = if whole || merged || on_amx || across >= MIN_PART_STEPS {
             1
         } else {
             JOINT_PART_STEPS.div_ceil(across).min(task.images.div_ceil(together)).max(1)
         } * together;
-        // Without images side by side, rows of AMX are flat.
-        let flat = on_amx && joint_images == together;
-        let steps = if flat { task.flat_steps(together, Budget::of(target)) } else { task.steps(wide, joined, together, Budget::of(target)) };
+        let steps = if on_amx { task.flat_steps(together, Budget::of(target)) } else { task.steps(wide, joined, together, Budget::of(target)) };
         let groups = task.images.div_ceil(joint_images);
         // Boxes grow from the innermost dimension; an outer one grows only if all inner ones are whole.
         let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * together * pair / joint_images).max(1));
         for (i, n) in [groups, window[0].places, window[1].places, window[2].places].into_iter().enumerate().rev() {
-            let beside = if flat && i > 0 && i <= joint { window[i - 1].reach() } else { 0 };
+            let beside = if on_amx && i > 0 && i <= joint { window[i - 1].reach() } else { 0 };
             let most = if i == 0 && joint_images > together { 1 } else { left.saturating_sub(beside).max(1) };
             let half = halves.filter(|h| h.dim + 1 == i);
             let places = half.map_or(n, |h| h.count);
@@ -524,7 +522,7 @@ impl Gradient {
         }
         let at = [each[1], each[2], each[3]];
         let mut grids = [Grid::new(window, at, joint), Grid::new(window.map(|d| Dim::of_places(d.places)), at, 3)];
-        if flat {
+        if on_amx {
             grids[0] = grids[0].flattened(&grids[0], pair);
             grids[1] = grids[1].flattened(&grids[0].turned(), pair);
         }
@@ -730,11 +728,6 @@ impl Gradient {
         }
     }
 
-    /// Words from a pixel to the next in a copy of `rows` rows.
-    pub(crate) fn pixel(&self, rows: usize) -> usize {
-        if self.on_amx { 1 } else { self.pitch(rows) }
-    }
-
     /// Words from a row of `words` words to the next: an odd number of cache lines.
     fn row(words: usize) -> usize {
         (words.div_ceil(CACHE_LINE_ELEMENTS) | 1) * CACHE_LINE_ELEMENTS
@@ -802,7 +795,7 @@ impl Gradient {
 
     /// Whether sums of all taps are kept: from box to box, or from chunk to chunk.
     pub(crate) fn keeps_taps(&self) -> bool {
-        !self.is_single() || self.rows.grid.is_flat() && self.all_taps() > 1 && self.steps() > self.chunk
+        !self.is_single() || self.on_amx && self.all_taps() > 1 && self.steps() > self.chunk
     }
 
     /// Decides slices and blocks of rows and panels, and computes the scratch they need.
@@ -855,7 +848,7 @@ impl Gradient {
         let parts = self.each[0].checked_mul(self.each[1])?.checked_mul(self.each[2])?;
         self.pairs = parts.checked_mul(2)?;
         let list = if self.on_amx {
-            Accumulate::words(parts)
+            Accumulate::words(1)
         } else {
             List::words(1, [MOST_ROWS, if self.is_across() { 1 } else { MOST_ROWS }], parts)?.max(LIST_WORDS)
         };
@@ -963,10 +956,8 @@ impl Gradient {
         if !self.on_amx {
             return self.tiles().map(Code::Vectors);
         }
-        let last_panel = self.columns.channels.saturating_sub(1) / self.panel * self.panel;
         let line = self.panel / CACHE_LINE_ELEMENTS;
-        let vectors = if self.rows.grid.is_flat() { [1, line.min(2)] } else { [0, last_panel].map(|first| self.vectors(first).max(1)) };
-        let accumulate = Accumulate::get(self.isa, self.product, (line, vectors), Ahead::Nothing)?;
+        let accumulate = Accumulate::get(self.isa, self.product, (line, [1, line.min(2)]), Ahead::Nothing)?;
         Ok(Code::Amx(Box::new((accumulate, Squares::get(self.isa)?))))
     }
 
