@@ -444,12 +444,7 @@ pub(crate) struct Row {
 impl Row {
     /// The pixels of which neighbours share a word: the lower halves of words, and the upper ones, of which there may be one fewer.
     pub(super) fn neighbours(&self) -> [Row; 2] {
-        [0, 1].map(|upper| Row {
-            first: self.first + upper * self.step,
-            step: 2 * self.step,
-            count: (self.count + 1 - upper) / 2,
-            ..*self
-        })
+        [0, 1].map(|upper| Row { first: self.first + upper * self.step, step: 2 * self.step, count: (self.count + 1 - upper) / 2, ..*self })
     }
 }
 

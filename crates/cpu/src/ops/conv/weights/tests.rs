@@ -144,7 +144,9 @@ fn flat_copy(grid: &Grid, places: &Places) -> Vec<Slot> {
 fn flat_copies_have_their_pixels_side_by_side() {
     let row = Dim::of_places(1);
     for (height, across) in dims().into_iter().flat_map(|h| dims().into_iter().map(move |w| (h, w))) {
-        for (pair, each) in [1, 2].into_iter().flat_map(|pair| (pair..=across.places.next_multiple_of(pair)).step_by(pair).map(move |each| (pair, each))) {
+        for (pair, each) in
+            [1, 2].into_iter().flat_map(|pair| (pair..=across.places.next_multiple_of(pair)).step_by(pair).map(move |each| (pair, each)))
+        {
             let x = Grid::new([row, height, across], [1, height.places, each], 3);
             let x = x.flattened(&x, pair);
             let y = Grid::new([row, height, across].map(|d| Dim::of_places(d.places)), [1, height.places, each], 3).flattened(&x, pair);

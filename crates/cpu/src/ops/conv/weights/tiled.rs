@@ -507,7 +507,8 @@ impl Gradient {
         } else {
             JOINT_PART_STEPS.div_ceil(across).min(task.images.div_ceil(together)).max(1)
         } * together;
-        let steps = if on_amx { task.flat_steps(together, Budget::of(target)) } else { task.steps(wide, joined, together, Budget::of(target)) };
+        let steps =
+            if on_amx { task.flat_steps(together, Budget::of(target)) } else { task.steps(wide, joined, together, Budget::of(target)) };
         let groups = task.images.div_ceil(joint_images);
         // Boxes grow from the innermost dimension; an outer one grows only if all inner ones are whole.
         let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * together * pair / joint_images).max(1));
