@@ -47,14 +47,12 @@ impl Accumulate {
     /// [`Error::Runtime`] if a kernel cannot be generated, or AMX does not multiply the types.
     pub fn get(isa: Isa, product: Product, (panel, vectors): (usize, [usize; 2]), ahead: Ahead) -> Result<Accumulate, Error> {
         let product = tiles::product(product).ok_or_else(|| Error::Runtime(format!("no tiles multiply {product:?}")))?;
-        // Panels that come from afar are read once, others by every tile of rows.
-        let panels = if ahead == Ahead::Nothing { Reuse::Temporal } else { Reuse::NonTemporal };
         let mut blocks: Vec<[Option<Block>; 4]> = (0..panel).map(|_| [const { None }; 4]).collect();
         for some in vectors {
             for (i, block) in blocks[some - 1].iter_mut().enumerate() {
                 let start = if i % 2 == 0 { Start::Zero } else { Start::Load };
                 let (tall, vectors, line) = (1 + i as u8 / 2, some as u8, panel as u8);
-                *block = Some(Block::get(isa, Tiles { product, tall, vectors, line, start, panels, ahead })?);
+                *block = Some(Block::get(isa, Tiles { product, tall, vectors, line, start, panels: Reuse::NonTemporal, ahead })?);
             }
         }
         Ok(Accumulate { registers: Registers::get(isa, product)?, blocks, panel })
@@ -78,9 +76,7 @@ impl Accumulate {
         let (line, (b, b_at, b_panel)) = (self.panel * LINES * 4, on.b);
         // With several K blocks, a block more for each costs more than another pass over all.
         let more = if on.parts.len() > MAX_EXTRA_K_BLOCKS { 0 } else { MAX_EXTRA_K_BLOCKS };
-        // Tiles of all rows are one call, the rest another.
-        let whole = on.rows / ROWS * ROWS;
-        for (first, tiles) in [(0, whole / ROWS), (whole, (on.rows - whole).min(1))].into_iter().filter(|(_, tiles)| *tiles > 0) {
+        for first in (0..on.rows).step_by(ROWS) {
             let upper = LINES.min(on.rows - first);
             let rows = [upper, (on.rows - first - upper).min(LINES)];
             let taps = &mut words[..on.parts.len() * TAP_WORDS];
@@ -104,8 +100,8 @@ impl Accumulate {
                         b_at: b_at + round.before * line,
                         b_panel,
                         panels: on.panels,
-                        tiles,
-                        a_tile: ROWS * on.a.1,
+                        tiles: 1,
+                        a_tile: 0,
                         lines: 1,
                         a_line: 0,
                         sums: &mut sums[first * row..],

@@ -8,7 +8,6 @@ use crate::kernels::extent::Read;
 use crate::kernels::multiversion::{Body, Simd};
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{DataType, Error, MAX_NDIMS};
-use std::ops::Range;
 
 /// Lanes of the widest vector.
 const MAX_LANES: usize = 16;
@@ -76,25 +75,21 @@ struct To {
 impl Copy<'_, '_> {
     /// Copies all pixels of a box.
     pub(super) fn all(&self, places: &Places) {
-        let (grid, together, word) = (&self.side.grid, self.plan.together, self.width);
-        let pixels = grid.pixels().unwrap_or(0);
-        grid.rows(places, |pixel, row| {
+        let (pixels, together) = (self.side.grid.pixels().unwrap_or(0), self.plan.together);
+        let word = self.width;
+        self.side.grid.rows(places, |pixel, row| {
             for group in 0..self.groups {
                 for word_at in 0..self.joint_images {
                     let image = places.images.0 + (group * self.joint_images + word_at) * together;
-                    let pixel = if grid.is_flat() { grid.in_group(pixel, (group, self.groups)) } else { group * pixels + pixel };
-                    let to = To { first: (pixel * self.joint_images + word_at) * word, pixel: self.joint_images * word };
-                    let (before, all) = (if row.count == 0 { 0 } else { row.before }, row.before + row.count + row.behind);
-                    if grid.is_merged() || grid.is_flat() {
-                        self.zeros(to, 0..grid.in_words(before));
-                        self.zeros(to, grid.in_words(before + row.count + grid.pair - 1)..grid.in_words(all));
+                    let first = ((group * pixels + pixel) * self.joint_images + word_at) * word;
+                    let to = To { first, pixel: self.joint_images * word };
+                    if self.side.grid.is_merged() {
+                        self.zeros(to, 0..row.before);
+                        self.zeros(to, row.before + row.count..row.before + row.count + row.behind);
                     }
-                    let to = To { first: to.first + grid.in_words(row.before) * to.pixel, ..to };
+                    let to = To { first: first + row.before * to.pixel, ..to };
                     if together == 1 {
                         self.floats(image, &row, to);
-                    } else if grid.pair > 1 {
-                        let [even, odd] = row.neighbours();
-                        self.pairs((image, even), Some((image, odd)), to);
                     } else {
                         self.pairs((image, row), self.second(places, image, &row), to);
                     }
@@ -118,14 +113,9 @@ impl Copy<'_, '_> {
         exists.then_some((image, Row { at, first, count, ..*row }))
     }
 
-    fn zeros(&self, to: To, pixels: Range<usize>) {
-        if pixels.is_empty() {
-            return;
-        }
-        // Rows with zeros have contiguous pixels.
-        for panel in 0..self.channels.1.div_ceil(self.width) {
-            self.to.part((panel * self.panel + to.first + pixels.start * to.pixel) * 4, pixels.len() * to.pixel * 4).fill(0);
-        }
+    fn zeros(&self, to: To, pixels: std::ops::Range<usize>) {
+        // Merged taps have contiguous pixels.
+        self.to.part((to.first + pixels.start * to.pixel) * 4, pixels.len() * to.pixel * 4).fill(0);
     }
 
     fn strides(&self) -> Option<&Strides> {

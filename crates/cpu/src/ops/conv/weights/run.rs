@@ -15,7 +15,6 @@ use crate::kernels::transpose::{Matrix, Squares};
 use crate::ops::support;
 use crate::row::Generated;
 use oxidnn_expr::convert::bf16_pair;
-use oxidnn_jit::kernels::tiles::{LINES, ROWS};
 use oxidnn_runtime::{Buf, Ctx, Decision};
 use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS, Problem};
 use std::ops::Range;
@@ -213,7 +212,7 @@ impl Bound<'_> {
             let places = self.places(index);
             let images = places.images.1.div_ceil(p.together);
             let (groups, joint_images) = if p.joint_images > p.together { (1, images) } else { (images, 1) };
-            let panel = p.words(&p.columns.grid).unwrap_or(0) * p.line() * 4;
+            let panel = groups * joint_images * p.columns.grid.pixels().unwrap_or(0) * p.line() * 4;
             let mut ready = Ready {
                 at,
                 places,
@@ -259,10 +258,6 @@ impl Bound<'_> {
             return self.turn(&code.1, ready, (first, count));
         }
         Copy { plan: self.plan, side, reader, channels: (first, count), width, to, panel, groups, joint_images }.all(&places);
-        if side.grid.is_flat() {
-            let end = groups * side.grid.pixels().unwrap_or(0) * width;
-            (0..count.div_ceil(width)).for_each(|i| to.part((i * panel + end) * 4, LINES * width * 4).fill(0));
-        }
     }
 
     /// Transposes a box of rows, from channel `first` of the operand on.
@@ -294,29 +289,20 @@ impl Bound<'_> {
             if grid.is_merged() {
                 (0..ready.groups * lines).for_each(|i| turn([i * cells * pixel, grid.dims[2].stride * pixel], i * places, places));
             } else {
-                turn([0, pixel], 0, ready.groups * grid.pixels().unwrap_or(0) * ready.joint_images);
+                turn([0, pixel], 0, ready.groups * lines * cells * ready.joint_images);
             }
-            let end = ready.groups * grid.turned().pixels().unwrap_or(0) * 4;
-            (0..channels * taps).for_each(|i| to.part((done + i) * row + end, LINES * 4).fill(0));
         }
     }
 
     /// The tiles of a box.
     fn multiply(&self, ready: &Ready, sums: &mut [f32], words: &mut [usize], mut held: Option<&mut Held<'_>>) {
         let (p, at) = (self.plan, &ready.at);
-        if p.on_amx {
-            for panel in ready.panels.clone() {
-                let prefetches = &mut Prefetches::default();
-                self.multiply_flat(ready, panel, Work { sums: &mut *sums, words: &mut *words, prefetches, held: held.as_deref_mut() });
-            }
-            return;
-        }
         let [td, th, tw] = p.taps();
         for first in ready.panels.clone().step_by(p.panels_of_lists) {
             let panels = first..ready.panels.end.min(first + p.panels_of_lists);
             let mut prefetches = self.prefetches(ready, panels.end - 1);
             for tap in (0..td * th * tw).map(|tap| [tap / (th * tw), tap / tw % th, tap % tw]) {
-                let work = Work { sums: &mut *sums, words, prefetches: &mut prefetches, held: None };
+                let work = Work { sums: &mut *sums, words, prefetches: &mut prefetches, held: held.as_deref_mut() };
                 let stored = self.tap(ready, panels.clone(), tap, work);
                 let left = panels.clone().filter(|_| ready.done && !stored);
                 left.for_each(|panel| self.store(at, (panel, tap), &mut sums[self.sums(at, (panel, tap))]));
@@ -324,57 +310,16 @@ impl Bound<'_> {
         }
     }
 
-    /// The products of flat operands and a panel. Rows and columns of a tile stay in L1 for all taps whose sums are kept.
-    fn multiply_flat(&self, ready: &Ready, panel: usize, Work { sums, words, held, .. }: Work<'_, '_>) {
-        let (Code::Amx(code), Some(held)) = (self.code, held) else { return };
-        let (p, at, [td, th, tw]) = (self.plan, &ready.at, self.plan.taps());
-        let (a, b, groups, row_bytes) = (p.rows.grid.turned(), &p.columns.grid, ready.groups, p.transposed_row() * 4);
-        // Zeros behind the last step fill a tile.
-        let steps = a.flat_slots(&ready.places, groups).div_ceil(a.pair).next_multiple_of(LINES);
-        let (all_rows, all_taps) = (at.rows.1 * p.rows_per_channel(), td * th * tw);
-        let (at_once, chunk) = if all_taps > 1 { (ROWS, p.chunk) } else { (all_rows, steps.max(1)) };
-        let together = if p.keeps_taps() { all_taps } else { 1 };
-        let vectors = p.vectors(at.columns.0 + panel * p.panel);
-        for taps in (0..all_taps).step_by(together).map(|first| first..first + together) {
-            let taps = || taps.clone().map(move |tap| [tap / (th * tw), tap / tw % th, tap % tw]);
-            for tap in taps().filter(|_| steps == 0 && ready.fresh) {
-                sums[self.sums(at, (panel, tap))].fill(0.0);
-            }
-            let blocks = (0..steps).step_by(chunk).flat_map(|step| (0..all_rows).step_by(at_once).map(move |row| (step, row)));
-            for (step, row, column) in blocks.flat_map(|(step, row)| (0..vectors).step_by(2).map(move |v| (step, row, v * LINES))) {
-                for tap in taps() {
-                    let [row_tap, column_tap] = if p.rows_slide { [tap, [0; 3]] } else { [[0; 3], tap] };
-                    let from = ready.rows.0.as_ptr().addr() + row * row_bytes + a.flat_offset(row_tap, groups) * 4 / a.pair + step * 4;
-                    let addend = Addend {
-                        parts: &[[(b.flat_offset(column_tap, groups) + step) * p.line() * 4, from]],
-                        steps: chunk.min(steps - step),
-                        a: (ready.rows.0, row_bytes),
-                        b: (ready.columns.0, (panel - ready.panels.start) * ready.panel + column * 4, 0),
-                        rows: at_once.min(all_rows - row),
-                        panels: 1,
-                        vectors: (vectors - column / LINES).min(2),
-                        fresh: ready.fresh && step == 0,
-                    };
-                    let sums = &mut sums[self.sums(at, (panel, tap))][row * p.panel + column..];
-                    code.0.add(held, &addend, words, (sums, p.panel));
-                }
-            }
-            for tap in taps().filter(|_| ready.done) {
-                self.store(at, (panel, tap), &mut sums[self.sums(at, (panel, tap))]);
-            }
-        }
-    }
-
     /// The sums of a tap and panel of a block.
     fn sums(&self, at: &Block, (panel, [d, h, w]): (usize, [usize; 3])) -> Range<usize> {
         let (p, [td, th, tw]) = (self.plan, self.plan.taps());
-        let index = if !p.keeps_taps() { panel % (p.sums / p.region()) } else { panel * td * th * tw + (d * th + h) * tw + w };
+        let index = if p.is_single() { panel % (p.sums / p.region()) } else { panel * td * th * tw + (d * th + h) * tw + w };
         let start = index * p.region();
         start..start + at.rows.1 * p.rows_per_channel() * p.panel
     }
 
     /// The tiles of a tap and some panels over a box; true if they have stored their sums.
-    fn tap(&self, ready: &Ready, panels: Range<usize>, tap: [usize; 3], work: Work<'_, '_>) -> bool {
+    fn tap(&self, ready: &Ready, panels: Range<usize>, tap: [usize; 3], mut work: Work<'_, '_>) -> bool {
         let (p, at, dst) = (self.plan, &ready.at, self.tail.dst());
         let (pairs, words) = work.words.split_at_mut(p.pairs);
         let parts = Parts::new(p, ready, tap, pairs);
@@ -389,6 +334,23 @@ impl Bound<'_> {
             let fills = panels.filter(|_| ready.fresh && !whole);
             fills.for_each(|panel| work.sums[self.sums(at, (panel, tap))].fill(0.0));
             return whole;
+        }
+        if let (Code::Amx(code), Some(held)) = (self.code, &mut work.held) {
+            for panel in panels {
+                let sums = &mut work.sums[self.sums(at, (panel, tap))];
+                let addend = Addend {
+                    parts: parts.pairs,
+                    steps: parts.steps,
+                    a: (ready.rows.0, p.transposed_row() * 4),
+                    b: (ready.columns.0, ready.columns.1 + (panel - ready.panels.start) * ready.panel, 0),
+                    rows: sums.len() / p.panel,
+                    panels: 1,
+                    vectors: p.vectors(at.columns.0 + panel * p.panel),
+                    fresh: ready.fresh,
+                };
+                code.0.add(held, &addend, words, (sums, p.panel));
+            }
+            return false;
         }
         let mut panels = panels;
         while let Some(first) = panels.clone().next() {
@@ -704,9 +666,12 @@ impl Parts<'_> {
         let [taps_r, taps_c] = if p.rows_slide { [tap, [0; 3]] } else { [[0; 3], tap] };
         let line = |side: &Side, tap: [usize; 3], width: usize| match side.strides.filter(|_| side.in_place) {
             Some(strides) => side.grid.placed(tap, places, &strides).scaled(4),
-            None => side.grid.copied(tap, side.grid.pixels().unwrap_or(0)).scaled(ready.joint_images * width * 4),
+            None => {
+                let grid = if p.on_amx { side.grid.turned() } else { side.grid };
+                grid.copied(tap, grid.pixels().unwrap_or(0)).scaled(ready.joint_images * width * 4)
+            }
         };
-        let width = p.pitch(if p.rows.grid.is_merged() { p.rows.channels } else { at.rows.1 });
+        let width = p.pixel(if p.rows.grid.is_merged() { p.rows.channels } else { at.rows.1 });
         let (rows, columns) = (line(&p.rows, taps_r, width), line(&p.columns, taps_c, p.line()));
         let [mut step, mut column_step] = [rows.at[2], columns.at[2]].map(|s| s / ready.joint_images);
         let start = |line: &super::side::Line| {
@@ -717,7 +682,7 @@ impl Parts<'_> {
         let mut steps = inside[2].len() * ready.joint_images;
         let distances = |i: usize| if i == 0 { [rows.image, columns.image] } else { [rows.at[i - 1], columns.at[i - 1]] };
         for i in (0..3).rev() {
-            if counts[i] != 1 && steps == 1 && (p.strided_lines || distances(i)[1] == p.panel * 4) {
+            if counts[i] != 1 && steps == 1 && (p.strided_lines || distances(i)[1] == p.panel * 4) && (!p.on_amx || distances(i)[0] == 4) {
                 [step, column_step] = distances(i);
             } else if counts[i] != 1 && distances(i) != [step * steps, column_step * steps] {
                 break;

@@ -73,12 +73,6 @@ impl Dim {
         self.taps == 0 || [0, self.taps - 1].iter().all(|t| self.inside(*t) == (0..self.places))
     }
 
-    /// Slots of a phase beyond the places of a box.
-    pub(crate) fn reach(&self) -> usize {
-        let (low, high) = self.shifts();
-        (high - low) as usize
-    }
-
     /// Smallest and largest shift of all taps.
     fn shifts(&self) -> (i64, i64) {
         (self.phase_shift(0).shift, self.phase_shift(self.taps.max(1) - 1).shift)
@@ -190,10 +184,6 @@ pub(crate) struct Grid {
     /// The dimension from which on all taps of the window are merged into one with as many times the channels; 3 for none. Their pixels are
     /// copied with padding, so that they are contiguous.
     pub(crate) joint: usize,
-    /// Whether all slots are in the copy, with zeros where there is no pixel: then a tap reads one run for all places of a box.
-    flat: bool,
-    /// Slots of a word: 2 if neighbours of a row share it.
-    pub(crate) pair: usize,
 }
 
 /// Strides, and the offset of the first pixel that a tap reads at a box's first place.
@@ -216,58 +206,18 @@ impl Line {
 impl Grid {
     /// The grid of boxes of `each` places, with taps merged from dimension `joint` on.
     pub(crate) fn new(dims: [Dim; 3], each: [usize; 3], joint: usize) -> Grid {
-        let mut grid = Grid { dims, phases: [1; 3], slots: [1; 3], first: [0; 3], joint, flat: false, pair: 1 };
+        let mut grid = Grid { dims, phases: [1; 3], slots: [1; 3], first: [0; 3], joint };
         for (i, dim) in dims.iter().enumerate() {
             if i >= joint {
                 grid.slots[i] = dim.span(each[i]);
                 continue;
             }
+            let (low, high) = dim.shifts();
             grid.phases[i] = dim.phases();
-            grid.slots[i] = each[i] + dim.reach();
-            grid.first[i] = dim.shifts().0;
+            grid.slots[i] = each[i] + (high - low) as usize;
+            grid.first[i] = low;
         }
         grid
-    }
-
-    /// The same with all slots in the copy, in rows of whole words of `pair` slots, as many as `like` has.
-    pub(crate) fn flattened(self, like: &Grid, pair: usize) -> Grid {
-        let ([d, h, w], [.., across]) = (like.slots, like.first);
-        // The first pixel of an image is in an even slot.
-        let before = across.rem_euclid(pair as i64);
-        let first = [self.first[0], self.first[1], self.first[2] - before];
-        Grid { slots: [d, h, (w + before as usize).next_multiple_of(pair)], first, flat: true, pair, ..self }
-    }
-
-    /// Whether all slots are in the copy.
-    pub(crate) fn is_flat(&self) -> bool {
-        self.flat
-    }
-
-    /// Words of so many slots of a row.
-    pub(crate) fn in_words(&self, slots: usize) -> usize {
-        // Divisions take longer than the rest of a row.
-        slots >> (self.pair - 1)
-    }
-
-    /// Where a word of one group's copy is in a flat copy of several groups: these are neighbours in every phase.
-    pub(crate) fn in_group(&self, word: usize, (group, groups): (usize, usize)) -> usize {
-        if groups == 1 {
-            return word;
-        }
-        let plane = self.slots.iter().product::<usize>();
-        word + (word / plane * (groups - 1) + group) * plane
-    }
-
-    /// The first slot that a tap reads in a flat copy of some groups.
-    pub(crate) fn flat_offset(&self, tap: [usize; 3], groups: usize) -> usize {
-        self.in_group(self.copied(tap, 0).base as usize, (0, groups))
-    }
-
-    /// Slots from the first place of a box to the last one in a flat copy of some groups of images.
-    pub(crate) fn flat_slots(&self, places: &Places, groups: usize) -> usize {
-        let [d, h, w] = places.at.map(|at| at.1);
-        let [depth, height, width] = self.slots;
-        if groups * d * h * w == 0 { 0 } else { (((groups - 1) * depth + d - 1) * height + h - 1) * width + w }
     }
 
     /// The grid of a transposed copy, whose rows have the pixels of one channel. If a row of the window is merged, it has places instead of
@@ -319,10 +269,9 @@ impl Grid {
         (self.slots[2], self.phases.iter().product::<usize>() * self.slots[0] * self.slots[1])
     }
 
-    /// Pixels of a copy, or pairs of them that share a word; `None` on overflow.
+    /// Pixels of a copy; `None` on overflow.
     pub(crate) fn pixels(&self) -> Option<usize> {
-        let [d, h, w] = self.slots;
-        self.phases.iter().chain(&[d, h, w / self.pair]).try_fold(1usize, |n, s| n.checked_mul(*s))
+        self.phases.iter().chain(&self.slots).try_fold(1usize, |n, s| n.checked_mul(*s))
     }
 
     /// Taps in each dimension; merged ones count once.
@@ -363,27 +312,23 @@ impl Grid {
     }
 
     /// Calls `each` with every row of a copy of a box: where its pixels go, and which they are. Rows with the same pixels follow each
-    /// other. Rows of padding are left out, unless taps are merged or the copy is flat: then they are zeros.
+    /// other. Rows of padding are left out, unless taps are merged: then they are zeros.
     pub(crate) fn rows(&self, places: &Places, mut each: impl FnMut(usize, Row)) {
         let [pd, ph, pw] = self.phases;
-        let count = |i: usize| if i < self.joint { places.at[i].1 + self.dims[i].reach() } else { self.dims[i].span(places.at[i].1) };
-        let [depth, height] = [0, 1].map(|i| if self.flat { self.slots[i] } else { count(i) });
-        let behind = if self.flat { self.slots[2] } else { self.dims[2].span(places.at[2].1) };
-        let padding = Row { at: [0; 2], before: 0, first: 0, step: 1, count: 0, behind };
-        let pixel = |i: usize, phase: usize, slot: usize| {
-            let inside = slot < count(i);
-            self.pixel(i, places, self.phase(i, phase), slot).filter(|_| inside)
-        };
+        let count =
+            |i: usize| if i < self.joint { places.at[i].1 + self.slots[i] - self.each(i) } else { self.dims[i].span(places.at[i].1) };
+        let (depth, height) = (count(0), count(1));
+        let padding = Row { at: [0; 2], before: 0, first: 0, step: 1, count: 0, behind: self.dims[2].span(places.at[2].1) };
         for (phase_d, d) in (0..pd).flat_map(|p| (0..depth).map(move |d| (p, d))) {
-            let d_at = pixel(0, phase_d, d);
+            let d_at = self.pixel(0, places, self.phase(0, phase_d), d);
             for (h, phase_h) in (0..height).flat_map(|h| (0..ph).map(move |p| (h, p))) {
-                let at = [d_at, pixel(1, phase_h, h)];
-                if !self.flat && (0..2).any(|i| i < self.joint && at[i].is_none()) {
+                let at = [d_at, self.pixel(1, places, self.phase(1, phase_h), h)];
+                if (0..2).any(|i| i < self.joint && at[i].is_none()) {
                     continue;
                 }
                 for phase_w in 0..pw {
                     let phase = (phase_d * ph + phase_h) * pw + phase_w;
-                    let to = ((phase * self.slots[0] + d) * self.slots[1] + h) * self.in_words(self.slots[2]);
+                    let to = ((phase * self.slots[0] + d) * self.slots[1] + h) * self.slots[2];
                     let at = at[0].zip(at[1]);
                     each(to, at.map_or(padding, |(d, h)| self.row(places, self.phase(2, phase_w), [d, h])));
                 }
@@ -393,6 +338,12 @@ impl Grid {
 
     fn phase(&self, i: usize, index: usize) -> usize {
         if i >= self.joint { 0 } else { self.dims[i].phase_shift(index).phase }
+    }
+
+    /// Places of a full box.
+    fn each(&self, i: usize) -> usize {
+        let (low, high) = self.dims[i].shifts();
+        self.slots[i] - (high - low) as usize
     }
 
     /// The pixel in slot `slot` of a phase, if there is one.
@@ -411,18 +362,17 @@ impl Grid {
         let (place, count) = places.at[2];
         if self.is_merged() {
             let first = (place * dim.stride) as i64 - dim.pad;
-            let cells = if self.flat { self.slots[2] } else { dim.span(count) };
+            let cells = dim.span(count);
             let before = (-first).clamp(0, cells as i64) as usize;
             let inside = (dim.size as i64 - first).clamp(before as i64, cells as i64) as usize - before;
             return Row { at, before, first: (first + before as i64) as usize, step: 1, count: inside, behind: cells - before - inside };
         }
-        let (first, before) = (place as i64 + self.first[2], (dim.shifts().0 - self.first[2]) as usize);
-        let slots = before + count + dim.reach();
-        let skipped = ((-first).max(0) as usize).min(slots);
-        let first = (first + skipped as i64).max(0) as usize;
-        let count = (slots - skipped).min(dim.pixels(phase).saturating_sub(first));
-        let behind = if self.flat { self.slots[2] - skipped - count } else { 0 };
-        Row { at, before: skipped, first: first * dim.stride + phase, step: dim.stride, count, behind }
+        let first = place as i64 + self.first[2];
+        let skipped = (-first).max(0) as usize;
+        let slots = (count + self.slots[2] - self.each(2)).saturating_sub(skipped);
+        let first = (first + skipped as i64) as usize;
+        let pixels = dim.pixels(phase).saturating_sub(first);
+        Row { at, before: skipped, first: first * dim.stride + phase, step: dim.stride, count: slots.min(pixels), behind: 0 }
     }
 }
 
@@ -439,13 +389,6 @@ pub(crate) struct Row {
     pub(crate) count: usize,
     /// Slots behind them; zeros.
     pub(crate) behind: usize,
-}
-
-impl Row {
-    /// The pixels of which neighbours share a word: the lower halves of words, and the upper ones, of which there may be one fewer.
-    pub(super) fn neighbours(&self) -> [Row; 2] {
-        [0, 1].map(|upper| Row { first: self.first + upper * self.step, step: 2 * self.step, count: (self.count + 1 - upper) / 2, ..*self })
-    }
 }
 
 /// The two halves of the places of an image, in one dimension, at which all taps are inside: each tap reads the same in both. The remaining

@@ -39,9 +39,6 @@ use std::sync::Arc;
 const BOX_STEPS_BY_COLUMNS: usize = 512 * MAX_PANEL_COLUMNS;
 /// The same for merged taps: neighbouring boxes share pixels of the operand, which are copied for both.
 const MERGED_STEPS_BY_COLUMNS: usize = 1024 * MAX_PANEL_COLUMNS;
-/// Fewest and most steps of a box of flat operands.
-const MIN_FLAT_STEPS: usize = 512;
-const MAX_FLAT_STEPS: usize = 4096;
 /// Boxes that remain if steps are raised for few columns.
 const MIN_BOXES: usize = 4;
 /// Steps of a part of the reduction below which images are put side by side, and steps that the parts have then.
@@ -151,8 +148,6 @@ pub(crate) struct Gradient {
     /// Places of a box (first groups of images), and numbers of boxes.
     pub(crate) each: [usize; 4],
     pub(crate) boxes: [usize; 4],
-    /// Steps of a flat box that rows and columns of a tile stay in L1 for.
-    pub(crate) chunk: usize,
     pub(crate) slices: usize,
     pub(crate) workers: usize,
     budget: Budget,
@@ -277,8 +272,6 @@ const SQUARE_NANOSECONDS: [f64; 2] = [25.0, 200.0];
 enum Pairs {
     Images,
     Halves(Halves),
-    /// Neighbours of a row: a tap may begin with any element of a row of `A`, but only with whole words of a panel.
-    Neighbours,
 }
 
 impl Pairs {
@@ -288,7 +281,6 @@ impl Pairs {
         match task.images {
             _ if !short => None,
             2.. => Some(Pairs::Images),
-            _ if isa.amx && !task.merged && (!task.x_columns || task.window.iter().all(|dim| dim.taps == 1)) => Some(Pairs::Neighbours),
             _ if !Product::Bf16.is_native(isa) => None,
             _ => {
                 // With few places, one box with zeros as partners is faster than boxes of halves and of the remainder.
@@ -385,14 +377,6 @@ impl Task {
         let row = self.channels[usize::from(self.x_columns)] * joined * size_of::<f32>();
         let all = self.window.iter().fold(self.images, |n, dim| n.saturating_mul(dim.places));
         (most / panel).min(budget.rows / row.max(1)).min(all / (together * MIN_BOXES)).max(most / MAX_PANEL_COLUMNS)
-    }
-
-    /// Steps of a box of flat operands: as many as L2 has room for, so that boxes share few pixels, if two boxes remain for two threads.
-    fn flat_steps(&self, together: usize, budget: Budget) -> usize {
-        let [rows, columns] = if self.x_columns { [1, 0] } else { [0, 1] }.map(|i| self.channels[i]);
-        let rows = if self.merged { rows * self.window[2].taps } else { rows };
-        let all = self.window.iter().fold(self.images, |n, dim| n.saturating_mul(dim.places + dim.reach()));
-        (budget.sums / 8 / (rows + columns.min(MAX_PANEL_COLUMNS)).max(1)).min(all / (2 * together)).clamp(MIN_FLAT_STEPS, MAX_FLAT_STEPS)
     }
 
     /// The dimension from which on taps are merged: the width, and more if its taps alone leave tiles of `tall` rows half empty.
@@ -493,7 +477,6 @@ impl Gradient {
         let pairs = Pairs::of(task, tensors, isa);
         let (product, together) = if pairs.is_some() { (Product::Bf16, 2) } else { (Product::F32, 1) };
         let halves = pairs.and_then(|p| if let Pairs::Halves(halves) = p { Some(halves) } else { None });
-        let pair = if matches!(pairs, Some(Pairs::Neighbours)) { 2 } else { 1 };
         let window = task.window;
         let whole = window[1..].iter().all(|d| d.taps == 1 && d.is_unpadded());
         let (on_amx, joined) = (isa.amx, joined(task, isa));
@@ -502,31 +485,24 @@ impl Gradient {
         let (tall, wide) = if on_amx { (0, MAX_PANEL_COLUMNS) } else { (tallest(isa, product, panel / isa.width().lanes()), panel) };
         let (merged, joint) = (task.merged, task.joint(tall));
         let across = window[2].places.max(1);
-        let joint_images = if whole || merged || on_amx || across >= MIN_PART_STEPS {
+        let joint_images = if whole || merged || across >= MIN_PART_STEPS {
             1
         } else {
             JOINT_PART_STEPS.div_ceil(across).min(task.images.div_ceil(together)).max(1)
         } * together;
-        let steps =
-            if on_amx { task.flat_steps(together, Budget::of(target)) } else { task.steps(wide, joined, together, Budget::of(target)) };
-        let groups = task.images.div_ceil(joint_images);
+        let (groups, steps) = (task.images.div_ceil(joint_images), task.steps(wide, joined, together, Budget::of(target)));
         // Boxes grow from the innermost dimension; an outer one grows only if all inner ones are whole.
-        let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * together * pair / joint_images).max(1));
+        let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * together / joint_images).max(1));
         for (i, n) in [groups, window[0].places, window[1].places, window[2].places].into_iter().enumerate().rev() {
-            let beside = if on_amx && i > 0 && i <= joint { window[i - 1].reach() } else { 0 };
-            let most = if i == 0 && joint_images > together { 1 } else { left.saturating_sub(beside).max(1) };
+            let most = if i == 0 && joint_images > together { 1 } else { left };
             let half = halves.filter(|h| h.dim + 1 == i);
             let places = half.map_or(n, |h| h.count);
-            (each[i], boxes[i]) = cut(places, most, if i == 3 { pair } else { 1 });
+            (each[i], boxes[i]) = cut(places, most, 1);
             boxes[i] = half.map_or(boxes[i], |h| h.boxes(n, each[i]));
-            left = if each[i] >= places { left / (places + beside).max(1) } else { 1 };
+            left = if each[i] == places { left / places.max(1) } else { 1 };
         }
         let at = [each[1], each[2], each[3]];
-        let mut grids = [Grid::new(window, at, joint), Grid::new(window.map(|d| Dim::of_places(d.places)), at, 3)];
-        if on_amx {
-            grids[0] = grids[0].flattened(&grids[0], pair);
-            grids[1] = grids[1].flattened(&grids[0].turned(), pair);
-        }
+        let grids = [Grid::new(window, at, joint), Grid::new(window.map(|d| Dim::of_places(d.places)), at, 3)];
         let side = |i: usize| Side {
             arg: task.args[i],
             roles: task.roles[i],
@@ -559,7 +535,6 @@ impl Gradient {
             joint_images,
             each,
             boxes,
-            chunk: (target.caches.l1 / 8 * 7 / (2 * ROWS * size_of::<f32>()) / LINES * LINES).max(LINES),
             slices: 1,
             workers: target.threads,
             budget: Budget::of(target),
@@ -729,6 +704,11 @@ impl Gradient {
         }
     }
 
+    /// Words from a pixel to the next in a copy of `rows` rows.
+    pub(crate) fn pixel(&self, rows: usize) -> usize {
+        if self.on_amx { 1 } else { self.pitch(rows) }
+    }
+
     /// Words from a row of `words` words to the next: an odd number of cache lines.
     fn row(words: usize) -> usize {
         (words.div_ceil(CACHE_LINE_ELEMENTS) | 1) * CACHE_LINE_ELEMENTS
@@ -739,10 +719,9 @@ impl Gradient {
         Gradient::row(self.words(&self.rows.grid.turned()).unwrap_or(0))
     }
 
-    /// Words of the pixels of a box in a copy of `grid`, for each channel. Behind those of a flat one are zeros, so that steps fill tiles.
+    /// Words of the pixels of a box in a copy of `grid`, for each channel.
     pub(crate) fn words(&self, grid: &Grid) -> Option<usize> {
-        let behind = if grid.is_flat() { LINES } else { 0 };
-        grid.pixels()?.checked_mul(self.each[0])?.checked_mul(self.joint_images / self.together)?.checked_add(behind)
+        grid.pixels()?.checked_mul(self.each[0])?.checked_mul(self.joint_images / self.together)
     }
 
     /// Taps with products of their own; merged ones count once.
@@ -769,11 +748,6 @@ impl Gradient {
         if self.rows_slide { &self.rows } else { &self.columns }
     }
 
-    /// Steps of a box.
-    fn steps(&self) -> usize {
-        self.each.iter().product::<usize>() * self.joint_images / self.together / self.rows.grid.pair
-    }
-
     /// Rows of the gradient for each channel of a block.
     pub(crate) fn rows_per_channel(&self) -> usize {
         self.rows.grid.joint_taps()
@@ -794,15 +768,10 @@ impl Gradient {
         self.all_boxes() == 1
     }
 
-    /// Whether sums of all taps are kept: from box to box, or from chunk to chunk.
-    pub(crate) fn keeps_taps(&self) -> bool {
-        !self.is_single() || self.on_amx && self.all_taps() > 1 && self.steps() > self.chunk
-    }
-
     /// Decides slices and blocks of rows and panels, and computes the scratch they need.
     fn cut_channels(&mut self) -> Option<()> {
         let taps = self.all_taps();
-        let steps = self.steps();
+        let steps = self.each.iter().product::<usize>() * self.joint_images / self.together;
         let sizes = [self.rows.channels, self.rows_per_channel(), self.columns.channels.next_multiple_of(self.panel), taps, 4];
         let all = sizes.into_iter().fold(self.groups, usize::saturating_mul);
         // A power of two, because seven slices would keep two threads busy for as long as eight.
@@ -811,9 +780,9 @@ impl Gradient {
         let (mut most_rows, mut most_columns) = (rows, columns.next_multiple_of(self.panel));
         let halve = |n: &mut usize, unit: usize| *n = (*n / 2).next_multiple_of(unit).max(unit);
         let sums = |r: usize, c: usize| [c, taps, self.rows_per_channel(), 4].into_iter().fold(r, usize::saturating_mul);
-        let carried = |r: usize, c: usize| if self.keeps_taps() { sums(r, c) } else { 0 };
+        let carried = |r: usize, c: usize| if self.is_single() { 0 } else { sums(r, c) };
         let splits_rows = |r: usize| r > MIN_BLOCK_ROWS && !self.rows.grid.is_merged();
-        let hot = |r: usize| self.keeps_taps() || self.tail.is_some() || r * self.panel * 4 <= self.budget.hot;
+        let hot = |r: usize| !self.is_single() || self.tail.is_some() || r * self.panel * 4 <= self.budget.hot;
         while splits_rows(most_rows) && (most_rows * steps * 4 > self.budget.rows || !hot(most_rows)) {
             halve(&mut most_rows, 16);
         }
@@ -840,16 +809,16 @@ impl Gradient {
         // Packed panels share the lists of a tap, since they are near. Of those that are read in place, some stay in L1 over all taps.
         let in_l1 = if self.far { 1 } else { (self.budget.near / (self.panel * steps.max(1) * 4)).max(1) };
         self.panels_of_lists = if self.columns.in_place { in_l1.min(panels) } else { self.panels_at_once };
-        if !self.keeps_taps() && self.tail.is_none() {
+        if self.is_single() && self.tail.is_none() {
             // Their sums are stored tap by tap.
             self.panels_of_lists = self.panels_of_lists.min(self.budget.hot / size_of::<f32>() / region.max(1)).max(1);
         }
         let single = if self.tail.is_none() { self.panels_of_lists } else { 1 };
-        self.sums = region.checked_mul(if self.keeps_taps() { taps.checked_mul(panels)? } else { single })?.next_multiple_of(16);
+        self.sums = region.checked_mul(if self.is_single() { single } else { taps.checked_mul(panels)? })?.next_multiple_of(16);
         let parts = self.each[0].checked_mul(self.each[1])?.checked_mul(self.each[2])?;
         self.pairs = parts.checked_mul(2)?;
         let list = if self.on_amx {
-            Accumulate::words(1)
+            Accumulate::words(parts)
         } else {
             List::words(1, [MOST_ROWS, if self.is_across() { 1 } else { MOST_ROWS }], parts)?.max(LIST_WORDS)
         };
@@ -932,7 +901,7 @@ impl Gradient {
 
     /// Blocks and the caches they stay in, and the predicted speed.
     pub(crate) fn how(&self) -> How {
-        let (lanes, steps) = (self.isa.width().lanes(), self.steps());
+        let (lanes, steps) = (self.isa.width().lanes(), self.each.iter().product::<usize>() * self.joint_images / self.together);
         let (tall, wide) =
             if self.on_amx { (ROWS, 2 * CACHE_LINE_ELEMENTS) } else { (tallest(self.isa, self.product, self.panel / lanes), self.panel) };
         let rate = if self.on_amx { Core::host().tile_rate(self.product.depth()) } else { Core::host().rate(lanes, self.product.depth()) };
@@ -957,8 +926,9 @@ impl Gradient {
         if !self.on_amx {
             return self.tiles().map(Code::Vectors);
         }
-        let line = self.panel / CACHE_LINE_ELEMENTS;
-        let accumulate = Accumulate::get(self.isa, self.product, (line, [1, line.min(2)]), Ahead::Nothing)?;
+        let last_panel = self.columns.channels.saturating_sub(1) / self.panel * self.panel;
+        let vectors = [0, last_panel].map(|first| self.vectors(first).max(1));
+        let accumulate = Accumulate::get(self.isa, self.product, (self.panel / CACHE_LINE_ELEMENTS, vectors), Ahead::Nothing)?;
         Ok(Code::Amx(Box::new((accumulate, Squares::get(self.isa)?))))
     }
 
