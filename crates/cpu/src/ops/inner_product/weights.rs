@@ -188,6 +188,7 @@ fn task([src, dst]: [&Tensor; 2], weights: &Tensor) -> Task {
         channels: [size(src.dims()[1]), size(dst.dims()[1])],
         roles: [roles(Axis::new(&[1], src.dims())), roles(Axis::new(&[1], dst.dims()))],
         x_columns: plain,
+        merged: false,
         column_dim: if plain { 1 } else { 0 },
         row_dim: if plain { 0 } else { 1 },
         grouped: false,

@@ -501,13 +501,14 @@ impl Bound<'_> {
         let mut pos = self.position(at, (panel, tap));
         let columns = p.panel.min(p.columns.channels - at.columns.0 - panel * p.panel);
         let rows = at.rows.1;
-        if p.joined > 1 {
-            return self.store_diagonal(pos, at.rows, sums);
-        }
         for (index, sums) in sums.chunks_exact_mut(rows * p.panel).enumerate() {
             let (joint, tap) = (p.rows.grid.joint, p.rows.grid.joint_tap(index));
             let spatial = (joint..3).filter_map(|i| Some((i, p.tap_dim(dims, i)?)));
             spatial.for_each(|(i, d)| pos[d] = tap[i] as i64);
+            if p.joined > 1 {
+                self.store_diagonal(pos, at.rows, sums);
+                continue;
+            }
             if self.in_panels {
                 if columns < p.panel {
                     sums.chunks_exact_mut(p.panel).for_each(|row| row[columns..].fill(0.0));

@@ -257,10 +257,10 @@ pub(crate) fn check_amx(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<
     let taps = task.window.iter().fold(task.groups, |n, dim| n.saturating_mul(dim.taps));
     let depth = task.window.iter().fold(task.images, |n, dim| n.saturating_mul(dim.places));
     // Merged taps are rows of one product.
-    let merged = if task.is_merged() { task.window[2].taps } else { 1 };
+    let merged = if task.merged { task.window[2].taps } else { 1 };
     let sizes = [taps / merged.max(1), task.channels[0].saturating_mul(merged), task.channels[1], depth].map(|n| n as i64);
     let squares = (sizes[1] as usize).div_ceil(LINES).saturating_mul(depth.div_ceil(2 * LINES));
-    let transposed = squares as f64 * SQUARE_NANOSECONDS[usize::from(task.is_merged())];
+    let transposed = squares as f64 * SQUARE_NANOSECONDS[usize::from(task.merged)];
     if amx::saved(Product::Bf16, sizes) > transposed { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
 }
 
@@ -362,6 +362,8 @@ pub(crate) struct Task {
     pub(crate) roles: [Roles; 2],
     /// Whether the columns of panels are the channels of `X`.
     pub(crate) x_columns: bool,
+    /// Whether the taps of a window row are merged into rows of one product.
+    pub(crate) merged: bool,
     /// Dimensions of the gradient along columns and rows, and whether the first dimension is groups.
     pub(crate) column_dim: usize,
     pub(crate) row_dim: usize,
@@ -369,14 +371,9 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// Whether the taps of a window row are merged into rows of one product.
-    fn is_merged(&self) -> bool {
-        !self.x_columns && is_merged(&self.window[2], self.groups, self.channels[0])
-    }
-
     /// Steps of a box for panels of `panel` columns: more for few columns, if the rows stay in L2 and boxes remain.
     fn steps(&self, panel: usize, joined: usize, together: usize, budget: Budget) -> usize {
-        let most = if self.is_merged() { MERGED_STEPS_BY_COLUMNS } else { BOX_STEPS_BY_COLUMNS };
+        let most = if self.merged { MERGED_STEPS_BY_COLUMNS } else { BOX_STEPS_BY_COLUMNS };
         let row = self.channels[usize::from(self.x_columns)] * joined * size_of::<f32>();
         let all = self.window.iter().fold(self.images, |n, dim| n.saturating_mul(dim.places));
         (most / panel).min(budget.rows / row.max(1)).min(all / (together * MIN_BOXES)).max(most / MAX_PANEL_COLUMNS)
@@ -384,7 +381,7 @@ impl Task {
 
     /// The dimension from which on taps are merged: the width, and more if its taps alone leave tiles of `tall` rows half empty.
     fn joint(&self, tall: usize) -> usize {
-        let (mut joint, mut rows) = if self.is_merged() { (2, self.channels[0] * self.window[2].taps) } else { (3, 0) };
+        let (mut joint, mut rows) = if self.merged { (2, self.channels[0] * self.window[2].taps) } else { (3, 0) };
         // With larger strides, lines that no tap reads would be copied, too.
         let joins = |dim: &Dim| dim.dilation == 1 && dim.stride <= dim.taps && dim.taps <= MAX_JOINT_TAPS;
         while (1..3).contains(&joint) && rows < 2 * tall && joins(&self.window[joint - 1]) {
@@ -411,7 +408,10 @@ impl Task {
             && rows >= CACHE_LINE_ELEMENTS;
         // So they are if taps can be merged as rows then, where few rows leave the multiply-adds waiting for each other.
         let [over, turned] = [[columns, rows], [rows, columns]].map(|[columns, rows]| columns.div_ceil(CACHE_LINE_ELEMENTS) * rows);
-        let merges = setup.x_first && is_merged(&window[2], s.g as usize, columns);
+        // Few channels leave multiply-adds waiting for each other, and tiles of AMX half empty. A copy for each group pays for fewer channels.
+        let most = if s.g == 1 { CACHE_LINE_ELEMENTS - 1 } else { LATENCY };
+        let narrow = |channels: usize| channels <= most && window[2].taps > 1 && window[2].dilation == 1 && (s.g == 1 || !isa.amx);
+        let merges = setup.x_first && s.g == 1 && narrow(columns);
         let few = window.iter().fold(columns * rows, |n, dim| n.saturating_mul(dim.taps)) < MAX_SCATTERED_ELEMENTS as usize;
         let stores = setup.weights.dtype == DataType::F32 || setup.weights.blocking().is_some_and(|b| b.inner.len() == 2);
         let sooner = stores && is_sooner_turned([rows, columns], (&window, s.mb as usize), isa);
@@ -425,6 +425,7 @@ impl Task {
             channels,
             roles: [roles(setup.x.1), roles(setup.y.1)],
             x_columns: setup.x_first != turned,
+            merged: setup.x_first == turned && narrow(channels[0]),
             column_dim,
             row_dim,
             grouped: setup.weights.dims().len() > n,
@@ -456,11 +457,6 @@ fn is_sooner_turned([rows, columns]: [usize; 2], (window, images): (&[Dim; 3], u
     window.iter().all(|dim| dim.taps == 1) && enough && saved > rows.saturating_mul(columns).saturating_mul(VECTORS_PER_STORED)
 }
 
-/// Whether taps of a window row over so many channels are merged, where these are rows.
-fn is_merged(across: &Dim, groups: usize, channels: usize) -> bool {
-    groups == 1 && channels < CACHE_LINE_ELEMENTS && across.taps > 1 && across.dilation == 1
-}
-
 /// Cuts `n` into equal parts of at most `most`: their size and number.
 fn cut(n: usize, most: usize, unit: usize) -> (usize, usize) {
     let parts = n.div_ceil(most.max(1)).max(1);
@@ -487,7 +483,7 @@ impl Gradient {
         let panel = panel_columns(isa, task.channels[usize::from(!task.x_columns)] * joined);
         // An AMX product has the rows of one window row, in boxes of the fewest steps.
         let (tall, wide) = if on_amx { (0, MAX_PANEL_COLUMNS) } else { (tallest(isa, product, panel / isa.width().lanes()), panel) };
-        let (merged, joint) = (task.is_merged(), task.joint(tall));
+        let (merged, joint) = (task.merged, task.joint(tall));
         let across = window[2].places.max(1);
         let joint_images = if whole || merged || across >= MIN_PART_STEPS {
             1
