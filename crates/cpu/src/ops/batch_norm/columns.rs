@@ -362,7 +362,8 @@ impl BatchNorm {
             (0, _) => together.next_multiple_of(shared / matrices.width).min(matrices.blocks),
             _ => matrices.blocks,
         };
-        let far = !target.caches.keep_again(op.src.bytes().saturating_mul(args.len()));
+        let bytes = op.src.bytes().saturating_mul(args.len());
+        let far = if once { !target.caches.keep(bytes) } else { !target.caches.keep_again(bytes) };
         Ok(BatchNorm {
             matrices,
             shared,
@@ -506,7 +507,7 @@ impl BatchNorm {
         if !self.flags.use_global_stats && self.stats {
             for (arg, line) in [(Arg::MEAN, mean), (Arg::VARIANCE, variance)] {
                 let statistics = channels / self.shared;
-                (1..statistics).for_each(|i| line[i] = line[i * self.shared]);
+                (1..statistics).filter(|_| self.shared > 1).for_each(|i| line[i] = line[i * self.shared]);
                 ctx.buf(arg)?.write(0, &line[..statistics]);
             }
         }

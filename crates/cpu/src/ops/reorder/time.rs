@@ -30,11 +30,11 @@ const PROGRAM: [Traversal; 3] = [
 /// An execution, rows, single elements, converted ones, and runs.
 const TABLES: Times<5> = [[171.0, 5.9, 0.67, 1.0, 3.0]; 2];
 /// An execution, calls, and vectors.
-const LOOKED_UP: Times<3> = [[125.0, 20.0, 1.1], [83.0, 20.0, 1.0]];
-/// An element of sums that are folded behind the elements, and of those that are added in words.
-const SUMS: [f64; 2] = [9.0, 0.3];
-/// Bytes a nanosecond that a core reads from memory.
-const BANDWIDTH: f64 = 10.0;
+const LOOKED_UP: Times<3> = [[125.0, 20.0, 1.1], [125.0, 19.0, 1.0]];
+/// An element of sums behind the elements.
+const SUM: f64 = 0.25;
+/// Bytes a nanosecond that a core moves beyond L2, and from or to memory.
+const BANDWIDTHS: [f64; 2] = [60.0, 12.0];
 
 /// The time of some counts.
 pub(super) fn total<const N: usize>(times: &Times<N>, isa: Option<Isa>, counts: [f64; N]) -> f64 {
@@ -109,14 +109,17 @@ impl Timed for LookedUp {
 }
 
 /// The time of sums behind the elements of a destination.
-pub(super) fn of_sums(op: &Reorder, folded: bool) -> f64 {
-    op.dst.bytes() as f64 * SUMS[usize::from(!folded)]
+pub(super) fn of_sums(op: &Reorder) -> f64 {
+    op.dst.bytes() as f64 * SUM
 }
 
-/// The time that a kernel needs for a result that is read from memory before it is written.
+/// The time that a kernel waits for data that L2 does not hold; results that are stored non-temporally are not read before.
 pub(super) fn of_memory(op: &Reorder, target: &CpuTarget, streams: bool) -> f64 {
-    let far = !streams && !target.caches.keep(op.src.bytes().saturating_add(op.dst.bytes()));
-    if far { op.dst.bytes() as f64 / BANDWIDTH } else { 0.0 }
+    let (read, written) = (op.src.bytes(), op.dst.bytes());
+    let bytes = read.saturating_add(written);
+    let far = !target.caches.keep(bytes);
+    let moved = if far && streams { read } else { bytes };
+    if bytes > target.caches.l2 { moved as f64 / BANDWIDTHS[usize::from(far)] } else { 0.0 }
 }
 
 /// The plan of the row that is predicted to be fastest.
