@@ -203,11 +203,11 @@ fn mish<N: Num>(s: N) -> N {
 }
 
 /// `t + s sigma(s) (1 - t^2)` with `t = tanh(ln(1 + e^s))` as a quotient of polynomials in `e = e^s`: `e w / d^2` for `d = e (e + 2) + 2` and
-/// `w = e (e (e + 4) + 4s + 6) + 4s + 4`, which is 1 from 20 on.
+/// `w = e (e (e + 4) + 4s + 6) + 4s + 4`, which is 1 from 20 on, and 0 from -1e4 on.
 #[inline(always)]
 fn mish_slope<N: Num>(s: N) -> N {
-    let [two, four, end] = [2.0, 4.0, 20.0].map(N::constant);
-    let c = N::select(end.lt(s), end, s);
+    let [two, four] = [2.0, 4.0].map(N::constant);
+    let c = s.clamp(-1e4, 20.0);
     let (e, fours) = (c.exp(), c.mul(four));
     let (d, inner) = (e.mul_add(e.add(two), two), e.mul_add(e.add(four), fours.add(N::constant(6.0))));
     e.mul(e.mul_add(inner, fours.add(four))).div(d.mul(d))

@@ -653,8 +653,9 @@ impl Piece<'_> {
             Some(if all.columns == 0 { 0 } else { there })
         };
         let ((table, _, count), [alike, each]) = (all.groups, self.by.alike);
-        // Positions are at most those of the last group.
-        if positions.last().and_then(rows_of) == Some(rows.size) || (0..PADDED).filter(padded).count() == 0 {
+        // Positions are at most those of the last group of all.
+        let whole = count == positions.len() && positions.last().and_then(rows_of) == Some(rows.size);
+        if whole || (0..PADDED).filter(padded).count() == 0 {
             return interleaver.interleave(&Interleaved { rows: if all.columns == 0 { 0 } else { rows.size }, ..*all });
         }
         let share = if each > 0 { each * (count / self.by.inner) } else { alike };

@@ -136,8 +136,8 @@ impl Region {
     /// The calls for a box of loops: their tiles are in loops without scales, contiguous in either tensor.
     fn new((start, mut outer, left): (At, Vec<Loop>, Left), size: Size, partial: Option<Vectors>) -> Region {
         let (scaled, near) = (|l: &Loop| l.steps[2..4] != [0; 2], |l: &Loop| l.steps[0].min(l.steps[1]));
-        // What is contiguous in the destination comes first, so that lines are written at once.
-        outer.sort_by_key(|l| (scaled(l), near(l), l.steps[0]));
+        // Of loops that are as near, in source or destination, the shorter is inside: few lines wait for their other parts.
+        outer.sort_by_key(|l| (scaled(l), near(l), l.size, l.steps[0]));
         // Where calls for other scales are nearer in memory, they follow soon.
         let first = outer.iter().filter(|l| scaled(l)).map(near).min().unwrap_or(usize::MAX);
         let (mut places, mut cut) = (vec![[0; 2]], (Loop { size: 1, steps: [0; FIRST + ENDS] }, 1));
