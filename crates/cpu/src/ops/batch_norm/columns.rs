@@ -653,6 +653,7 @@ impl Body for Joined<'_> {
     fn run<const W: usize, const FMA: bool>(self) {
         let Joined { matrices, folded, group, block, first, mean, variance } = self;
         let (width, all, n) = (matrices.width, (matrices.images * matrices.rows) as f64, mean.len());
+        let share = 1.0 / all;
         let mut totals = [0.0; COLUMNS];
         let mut squares = [0.0; COLUMNS];
         let ((segments, at), each) = (group.of_block(block), group.each * width);
@@ -679,7 +680,7 @@ impl Body for Joined<'_> {
         for (((mean, variance), total), square) in mean.iter_mut().zip(variance).zip(&*totals).zip(&*squares) {
             *mean = *total as f32;
             // Rounding must not make the variance negative; NaN stays.
-            let v = (square / all) as f32;
+            let v = (square * share) as f32;
             *variance = if v < 0.0 { 0.0 } else { v };
         }
     }

@@ -15,6 +15,8 @@ use std::ops::Range;
 /// First elements in destination and source, and in the scales of both.
 pub(super) type Spot = [usize; FIRST];
 
+/// Most places from which memory is prefetched at the same time.
+const STREAMS: usize = 64;
 /// Most tiles of a call that are farther apart than those with other scales.
 const SCALED: usize = 16;
 /// Most regions of a reorder.
@@ -68,10 +70,11 @@ pub(super) struct Ends<'e> {
     pub(super) overlap: bool,
 }
 
-/// Bytes of an element of source and destination, and tiles of a call.
+/// Bytes of an element of source and destination, vectors that a tile reads, and tiles of a call.
 #[derive(Clone, Copy)]
 pub(super) struct Size {
     pub(super) bytes: [usize; 2],
+    pub(super) reads: usize,
     pub(super) tiles: usize,
 }
 
@@ -136,8 +139,10 @@ impl Region {
     /// The calls for a box of loops: their tiles are in loops without scales, contiguous in either tensor.
     fn new((start, mut outer, left): (At, Vec<Loop>, Left), size: Size, partial: Option<Vectors>) -> Region {
         let (scaled, near) = (|l: &Loop| l.steps[2..4] != [0; 2], |l: &Loop| l.steps[0].min(l.steps[1]));
-        // Of loops that are as near, in source or destination, the shorter is inside: few lines wait for their other parts.
-        outer.sort_by_key(|l| (scaled(l), near(l), l.size, l.steps[0]));
+        // Of loops that are as near, one in the source and one in the destination, the latter is inside, so that lines are written at once, unless it
+        // reads from more places than are prefetched.
+        let order = |l: &Loop| if l.size * size.reads <= STREAMS { l.steps[0] } else { usize::MAX - l.steps[0] };
+        outer.sort_by_key(|l| (scaled(l), near(l), order(l)));
         // Where calls for other scales are nearer in memory, they follow soon.
         let first = outer.iter().filter(|l| scaled(l)).map(near).min().unwrap_or(usize::MAX);
         let (mut places, mut cut) = (vec![[0; 2]], (Loop { size: 1, steps: [0; FIRST + ENDS] }, 1));
@@ -153,8 +158,6 @@ impl Region {
             cut = (l, piece);
             outer.remove(0);
         }
-        let count = places.len() / cut.1;
-        places.chunks_mut(count).for_each(|tiles| tiles.sort_by_key(|at| at[1]));
         outer.sort_by_key(|l| std::cmp::Reverse(l.steps[0]));
         let inner = outer.extract_if(.., |l| scaled(l) && cut.0.size > cut.1 && near(l) < near(&cut.0)).collect();
         Region { start, left, partial, places: Places::new(places), cut, inner, outer, calls: 0 }
