@@ -154,7 +154,7 @@ pub struct LineTaps {
 
 impl LineTaps {
     /// Most taps of a result, and most source vectors for all taps of a vector of results.
-    pub const MAX_TAPS: usize = 6;
+    pub const MAX_TAPS: usize = 8;
     const MAX_SOURCES: usize = 4;
 
     /// LineTaps of elements of a line of `line` elements of `sizes[0]` bytes, stored in `sizes[1]` bytes; each result has its elements with their weights in

@@ -10,7 +10,6 @@ pub mod chain;
 pub mod code;
 pub mod columns;
 pub mod convert;
-pub mod dense;
 pub mod dot;
 pub mod doubles;
 pub mod epilogue;

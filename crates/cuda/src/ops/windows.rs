@@ -235,10 +235,16 @@ fn resampling_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
     map.emit.code("#include \"resample.cuh\"\n");
     map.emit.sizes("spread", &op.src.dims()[2..].iter().map(|i| i.saturating_mul(2)).collect::<Vec<_>>());
     let (rank, along) = (op.src.dims().len(), along(op.src.dims().len()));
-    let code = if forward { resampled(rank, along) } else { spread(op, along) };
+    let mut code = if forward { resampled(rank, along) } else { spread(op, along) };
     // Fewer results per thread if each is a vector of channels, which takes more registers; more if lines of input rows are kept for the next results.
     let single = to.1.blocking().is_some_and(|b| b.strides[1] != 1);
-    let twice = rank == 4 && single && (2..4).all(|d| op.dst.dims()[d] == 2 * op.src.dims()[d]);
+    let doubles = rank == 4 && (2..4).all(|d| op.dst.dims()[d] == 2 * op.src.dims()[d]);
+    let twice = doubles && single;
+    let wide = if doubles && !single && forward && !nearest { 2 } else { 1 };
+    if wide == 2 {
+        code.insert_str(0, "    if constexpr (TALL == 2 && WIDE == 2) return linear_twice<LANES>(a, p);\n");
+        map.emit.option("BLOCKS", 2);
+    }
     let keeps_lines = rank == 4 && op.dst.dims()[3] >= op.src.dims()[3];
     let tall = match (forward && single, keeps_lines) {
         (true, true) => 8,
@@ -246,7 +252,7 @@ fn resampling_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
         (false, _) if twice && !forward => 4,
         _ => 2,
     };
-    map.tiles(&code, &[("from", from.1), ("dst", to.1)], Tile { along, tall, wide: 1 });
+    map.tiles(&code, &[("from", from.1), ("dst", to.1)], Tile { along, tall, wide });
     if forward && rank == 4 {
         // When downsampling, reads from shared memory would have bank conflicts.
         let runs = if twice {

@@ -3,13 +3,14 @@
 pub(crate) mod together;
 pub(crate) mod value;
 
+use self::together::Together;
 use super::{Formula, Unary};
 use oxidnn_expr::{Num, binary, eltwise};
 use oxidnn_jit::Function;
 use oxidnn_jit::ir::{self, Val};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::EltwiseAlg;
-use value::{Value, formula, has_power};
+use value::{Recorder, Value, formula, has_power};
 
 /// Refuses formulas without instructions.
 ///
@@ -47,18 +48,37 @@ pub(crate) fn apply(f: &mut Function, step: Formula, x: Val, [y, z]: [Option<Val
         return f.binary(ir::Binary::MaxF32, zero, x);
     }
     formula(f, |r| {
-        let x = r.value(x);
         let [y, z] = [y, z].map(|operand| operand.map_or(Value::constant(0.0), |v| r.value(v)));
-        match step {
-            Formula::Forward(Unary { alg, alpha, beta }) => eltwise::forward(alg, alpha.get(), beta.get(), x),
-            Formula::Backward(Unary { alg, alpha, beta }) => eltwise::backward(alg, alpha.get(), beta.get(), x, y),
-            Formula::Binary(alg) => binary::apply(alg, x, y, z),
-            Formula::Prelu => binary::prelu(x, y),
-            Formula::Accumulate { scale, zero_point } => {
-                let [scale, zero_point] = [scale, zero_point].map(|number| f64::from(number.get()));
-                let y = if zero_point == 0.0 { y } else { y.sub(Value::constant(zero_point)) };
-                if scale == 1.0 { x.add(y) } else { y.mul_add(Value::constant(scale), x) }
-            }
-        }
+        evaluate(step, r.value(x), [y, z])
     })
+}
+
+/// The formula on several vectors, long ones interleaved operation by operation; `y` is the second operand of each.
+pub(crate) fn apply_all(f: &mut Function, step: Formula, x: &mut [Val], y: &[Option<Val>]) {
+    match (is_short(step), &mut *x, y) {
+        (false, [a, b, c, d], [y0, y1, y2, y3]) => [*a, *b, *c, *d] = interleaved(f, step, [*a, *b, *c, *d], [*y0, *y1, *y2, *y3]),
+        (false, [a, b], [y0, y1]) => [*a, *b] = interleaved(f, step, [*a, *b], [*y0, *y1]),
+        _ => x.iter_mut().zip(y).for_each(|(x, y)| *x = apply(f, step, *x, [*y, None])),
+    }
+}
+
+fn interleaved<const N: usize>(f: &mut Function, step: Formula, x: [Val; N], y: [Option<Val>; N]) -> [Val; N] {
+    let r = Recorder::new(f);
+    let y = Together(y.map(|y| y.map_or(Value::constant(0.0), |y| r.value(y))));
+    evaluate(step, Together(x.map(|x| r.value(x))), [y, Together::constant(0.0)]).0.map(|x| r.lanes(x))
+}
+
+/// The formula in any arithmetic.
+fn evaluate<X: Num>(step: Formula, x: X, [y, z]: [X; 2]) -> X {
+    match step {
+        Formula::Forward(Unary { alg, alpha, beta }) => eltwise::forward(alg, alpha.get(), beta.get(), x),
+        Formula::Backward(Unary { alg, alpha, beta }) => eltwise::backward(alg, alpha.get(), beta.get(), x, y),
+        Formula::Binary(alg) => binary::apply(alg, x, y, z),
+        Formula::Prelu => binary::prelu(x, y),
+        Formula::Accumulate { scale, zero_point } => {
+            let [scale, zero_point] = [scale, zero_point].map(|number| f64::from(number.get()));
+            let y = if zero_point == 0.0 { y } else { y.sub(X::constant(zero_point)) };
+            if scale == 1.0 { x.add(y) } else { y.mul_add(X::constant(scale), x) }
+        }
+    }
 }

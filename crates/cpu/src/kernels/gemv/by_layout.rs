@@ -2,7 +2,7 @@
 
 use super::call::{Column, On, Ready};
 use super::weights::Lie;
-use super::{MAX_ROWS, Operands, Product, REREAD, Set, Shared};
+use super::{Operands, Product, REREAD, Set, Shared};
 use crate::kernels::convert::Elements;
 use crate::kernels::multiversion::Body;
 use oxidnn_jit::kernels::unpack::Stored;
@@ -140,23 +140,30 @@ impl Product {
         Elements { buf, dtype, at, stride: 1 }.read(shared.on.tail.dst().simd(), out);
     }
 
-    /// Rows of weights: the kernel's sums are by vectors and parts, and are reordered to rows at the end.
+    /// Rows of weights: the kernel's sums are by vectors and parts, and are reordered to rows. Words at the end of rows may end in the next row.
     fn lines(&self, set: &Set, (shared, on): (&Shared<'_>, On<'_>), block: WeightBlock, to: RawSums<'_>) {
         let Lie::Rows { distance } = self.request.weights.lie else { return };
         let (WeightBlock { first, columns, start, depth }, RawSums { raw, sums, step }) = (block, to);
         let (lanes, in_word, rows) = (self.lanes(), self.decode.in_lane(), self.request.rows);
-        let (words, lines) = (columns / in_word, oxidnn_jit::kernels::gemv::Gemv::lines(self.request.isa));
+        let (words, lines) = (columns.div_ceil(in_word), oxidnn_jit::kernels::gemv::Gemv::lines(self.request.isa));
         let raw = &mut raw[..(words / lanes + 1) * in_word * rows * lanes];
         raw.fill(0.0);
         let place = first * self.decode.stored.bits() / 8 + start * distance;
-        for (ready, from, groups) in [(Some(&set.main), 0, depth / lines), (set.single.as_ref(), depth / lines * lines, depth % lines)] {
-            let Some(ready) = ready.filter(|_| groups > 0) else { continue };
-            let place = place + from * distance;
+        let ends = !columns.is_multiple_of(in_word) && start + depth == self.request.weights.k;
+        let whole = depth - usize::from(ends);
+        let calls = [
+            (Some(&set.main), 0..whole / lines * lines, lines, words),
+            (set.single.as_ref(), whole / lines * lines..whole, 1, words),
+            (set.single.as_ref(), whole..depth, 1, columns / in_word),
+        ];
+        for (ready, range, lines, words) in calls {
+            let Some(ready) = ready.filter(|_| !range.is_empty()) else { continue };
+            let place = place + range.start * distance;
             let call = On {
-                a: &on.a[from * rows..],
+                a: &on.a[range.start * rows..],
                 b: on.b.part(place, on.b.len() - place),
                 b_row: distance,
-                groups,
+                groups: range.len() / lines,
                 count: words / lanes,
                 last: words % lanes,
                 ..on
@@ -170,25 +177,13 @@ impl Product {
             let parts = Parts { raw: &raw[row * lanes..], part: rows * lanes, lanes, in_word, sums: &mut sums[..columns] };
             shared.on.tail.dst().simd().run(parts);
         }
-        if !columns.is_multiple_of(in_word) {
-            self.last_column((shared, on), block, (sums, step));
-        }
-    }
-
-    /// The sums of the last column, for rows of 16-bit weights that end within a word.
-    fn last_column(&self, (shared, on): (&Shared<'_>, On<'_>), block: WeightBlock, (sums, step): (&mut [f32], usize)) {
-        let Lie::Rows { distance } = self.request.weights.lie else { return };
-        let (WeightBlock { first, columns, start, depth }, rows) = (block, self.request.rows);
-        let (at, stride) = (start * distance / 2 + first + columns - 1, distance / 2);
-        let (mut line, mut totals) = ([0.0; LINE], [0.0; MAX_ROWS]);
-        for from in (0..depth).step_by(LINE) {
-            let line = &mut line[..LINE.min(depth - from)];
-            Elements { buf: on.b, dtype: self.half(), at: at + from * stride, stride }.read(shared.on.tail.dst().simd(), line);
-            for (a, b) in on.a[from * rows..].chunks_exact(rows).zip(&*line) {
-                totals.iter_mut().zip(a).for_each(|(total, a)| *total += a * b);
+        if ends {
+            let (mut last, at) = ([0.0], (start + depth - 1) * (distance / 2) + first + columns - 1);
+            Elements { buf: on.b, dtype: self.half(), at, stride: 1 }.read(shared.on.tail.dst().simd(), &mut last);
+            for (row, a) in sums.chunks_mut(step).zip(&on.a[(depth - 1) * rows..][..rows]) {
+                row[columns - 1] += a * last[0];
             }
         }
-        sums.chunks_mut(step).zip(&totals[..rows]).for_each(|(row, total)| row[columns - 1] = *total);
     }
 
     /// The type of 16-bit weights.
@@ -265,7 +260,9 @@ impl Body for Parts<'_> {
             match in_word {
                 1 => sums.copy_from_slice(&from(0)[..sums.len()]),
                 2 => {
-                    for ((to, low), high) in sums.as_chunks_mut().0.iter_mut().zip(from(0)).zip(from(1)) {
+                    let (words, last) = sums.as_chunks_mut();
+                    last.iter_mut().zip(&from(0)[words.len()..]).for_each(|(to, low)| *to = *low);
+                    for ((to, low), high) in words.iter_mut().zip(from(0)).zip(from(1)) {
                         *to = [*low, *high];
                     }
                 }

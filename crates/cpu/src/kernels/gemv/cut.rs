@@ -7,8 +7,8 @@ use oxidnn_jit::kernels::unpack::Decode;
 
 /// Fewest bytes of weights in a task, if there are enough: memory delivers long streams faster.
 const TASK_BYTES: usize = 128 << 10;
-/// The same of panels: each block is finished on its own, which takes as long as some KiB from L2.
-const PANEL_TASK_BYTES: usize = 256 << 10;
+/// The same of panels and columns: each block is finished on its own, which takes as long as some KiB from L2.
+const FINISHED_TASK_BYTES: usize = 256 << 10;
 /// Most tasks of a product.
 const TASKS: usize = 64;
 /// Number of tasks below which K is cut as well.
@@ -44,7 +44,7 @@ impl Cut {
     pub(super) fn new(request: &Request, decode: Decode, unit: usize) -> Cut {
         let Request { isa, weights, rows, grouped, .. } = *request;
         let (bytes, n) = (weights.bytes(), weights.n);
-        let each = if matches!(weights.lie, Lie::Panels { .. }) { PANEL_TASK_BYTES } else { TASK_BYTES };
+        let each = if matches!(weights.lie, Lie::Rows { .. }) { TASK_BYTES } else { FINISHED_TASK_BYTES };
         let want = (bytes / each).clamp(1, TASKS);
         let most = if grouped.is_some() { Gemv::scaled_columns(isa, decode, rows) } else { Gemv::columns(isa, decode, rows) };
         let (taken, block) = match weights.lie {
@@ -58,7 +58,7 @@ impl Cut {
             }
         };
         let (block, slices) = match weights.lie {
-            Lie::Panels { .. } | Lie::Columns { .. } => (block, slices(n.div_ceil(block), bytes)),
+            Lie::Panels { .. } | Lie::Columns { .. } => (block, slices(n.div_ceil(block), bytes / each)),
             Lie::Rows { .. } => {
                 let vector = isa.width().lanes() * decode.in_lane();
                 let most = (SUMS / rows / vector * vector).max(vector);
@@ -84,7 +84,7 @@ fn taken(columns: usize, most: usize) -> usize {
     (1..=most).rev().min_by_key(|taken| columns / taken + columns % taken).unwrap_or(1)
 }
 
-/// Slices of K if there are few blocks of columns.
-fn slices(blocks: usize, bytes: usize) -> usize {
-    if blocks >= FEW_TASKS { 1 } else { (FEW_TASKS / blocks).min(bytes / TASK_BYTES / blocks).max(1) }
+/// Slices of K if there are few blocks of columns, for at most `most` tasks.
+fn slices(blocks: usize, most: usize) -> usize {
+    if blocks >= FEW_TASKS { 1 } else { (FEW_TASKS / blocks).min(most / blocks).max(1) }
 }

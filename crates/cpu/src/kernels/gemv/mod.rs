@@ -337,8 +337,9 @@ impl Product {
                 (get(layout(panels))?, single)
             }
             Lie::Rows { .. } => {
-                let (lines, masked) = (gemv::Gemv::lines(isa), !(weights.n / self.decode.in_lane()).is_multiple_of(lanes));
-                let whole = grouped.map_or(weights.k, |g| g.size).is_multiple_of(lines) && weights.k.is_multiple_of(lines);
+                let (lines, in_lane) = (gemv::Gemv::lines(isa), self.decode.in_lane());
+                let (odd, masked) = (!weights.n.is_multiple_of(in_lane), !weights.n.is_multiple_of(lanes * in_lane));
+                let whole = !odd && grouped.map_or(weights.k, |g| g.size).is_multiple_of(lines) && weights.k.is_multiple_of(lines);
                 let single = (!whole).then(|| get(Layout::Rows { lines: 1, masked })).transpose()?;
                 (get(Layout::Rows { lines: lines as u8, masked })?, single)
             }

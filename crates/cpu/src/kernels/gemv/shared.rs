@@ -115,41 +115,35 @@ impl Request {
     /// Writes the terms of the weights' zero points as initial sums of a block.
     pub(super) fn begin(&self, on: &Operands<'_>, a_sums: &[f32], block: Block<'_>) {
         let Block { unit: batch, rows, columns, sums, step, .. } = block;
-        let mut weights = self.positions(on, batch)[1];
-        let mut line = [0.0; 128];
-        for start in columns.clone().step_by(line.len()) {
-            let line = &mut line[..128.min(columns.end - start)];
-            weights[on.places.weights[0]] = start as i64;
-            on.zero.line(&weights, on.places.weights[0], line);
-            for (row, sums) in rows.clone().zip(sums[start - columns.start..].chunks_mut(step)) {
-                let a = a_sums[batch * self.rows + row];
-                sums.iter_mut().zip(&*line).for_each(|(s, z)| *s = -z * a);
+        sums.chunks_mut(step).take(rows.len()).for_each(|row| row[..columns.len()].fill(0.0));
+        let at = Finished { batch, row: rows.start, rows: rows.len(), first: columns.start, columns: columns.len(), step };
+        self.subtract(on, a_sums, at, sums);
+    }
+
+    /// Subtracts the terms of the weights' zero points.
+    fn subtract(&self, on: &Operands<'_>, a_sums: &[f32], at: Finished, sums: &mut [f32]) {
+        let (mut weights, column, mut line) = (self.positions(on, at.batch)[1], on.places.weights[0], [0.0; 128]);
+        for start in (0..at.columns).step_by(line.len()) {
+            let line = &mut line[..128.min(at.columns - start)];
+            weights[column] = (at.first + start) as i64;
+            on.zero.line(&weights, column, line);
+            for (sums, a) in sums.chunks_mut(at.step).zip(&a_sums[at.batch * self.rows + at.row..][..at.rows]) {
+                sums[start..].iter_mut().zip(&*line).for_each(|(s, z)| *s -= z * a);
             }
         }
     }
 
     /// Subtracts zero points, and finishes and stores a block.
     pub(super) fn finish(&self, on: &Operands<'_>, a_sums: &[f32], at: Finished, sums: &mut [f32]) {
-        let Finished { batch, row, rows, first, columns, step } = at;
-        let columns = columns.min(self.weights.n - first);
-        let [_, mut weights, mut pos] = self.positions(on, batch);
-        pos[on.places.dst[0]] = row as i64;
-        weights[on.places.weights[0]] = first as i64;
-        pos[on.places.dst[1]] = first as i64;
+        let at = Finished { columns: at.columns.min(self.weights.n - at.first), ..at };
+        let mut pos = self.positions(on, at.batch)[2];
+        (pos[on.places.dst[0]], pos[on.places.dst[1]]) = (at.row as i64, at.first as i64);
         if self.zero {
-            let mut line = [0.0; 128];
-            for start in (0..columns).step_by(line.len()) {
-                let line = &mut line[..128.min(columns - start)];
-                on.zero.line(&weights, on.places.weights[0], line);
-                weights[on.places.weights[0]] += line.len() as i64;
-                for (i, sums) in sums.chunks_exact_mut(step).enumerate().take(rows) {
-                    let a = a_sums[batch * self.rows + row + i];
-                    sums[start..].iter_mut().zip(&*line).for_each(|(s, z)| *s -= z * a);
-                }
-            }
+            self.subtract(on, a_sums, at, sums);
         }
-        let run = Run { pos, dim: on.places.dst[0], step: 1, count: rows };
-        on.tail.store(Sums { data: sums, exact: None, step, columns, dim: on.places.dst[1] }, std::iter::once(run));
+        let run = Run { pos, dim: on.places.dst[0], step: 1, count: at.rows };
+        let sums = Sums { data: sums, exact: None, step: at.step, columns: at.columns, dim: on.places.dst[1] };
+        on.tail.store(sums, std::iter::once(run));
     }
 }
 

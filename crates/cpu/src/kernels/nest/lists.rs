@@ -11,6 +11,12 @@ const MAX_KEPT_WORDS: usize = 16 << 10;
 /// The same for a single unit of elements wider than bytes: all lists fit into a part of L1.
 const MAX_KEPT_WORDS_OF_UNIT: usize = 2048;
 
+/// The same where a tap is few products, which take less time than listing it.
+const MAX_KEPT_WORDS_OF_FEW: usize = 128 << 10;
+
+/// Most products of vectors for a row of a tap that are few.
+const FEW_PRODUCTS: usize = 16;
+
 /// Most pieces for which lists are made.
 const MAX_PIECES: usize = 4 << 10;
 
@@ -49,9 +55,16 @@ impl Lists {
         if nest.shape.parts.len() > 1 {
             return lists;
         }
-        let wide = !nest.shape.product.is_whole() && nest.shape.units == 1;
+        let few = nest.shape.most(&|p| p.all_steps()) * nest.shape.columns.div_ceil(nest.isa.width().lanes()) <= FEW_PRODUCTS;
+        let wide = !few && !nest.shape.product.is_whole() && nest.shape.units == 1;
         let mut words = vec![0; nest.lens.list * size_of::<f32>() / size_of::<usize>()];
-        let mut left = if wide { MAX_KEPT_WORDS_OF_UNIT } else { MAX_KEPT_WORDS };
+        let mut left = if few {
+            MAX_KEPT_WORDS_OF_FEW
+        } else if wide {
+            MAX_KEPT_WORDS_OF_UNIT
+        } else {
+            MAX_KEPT_WORDS
+        };
         let blocks = |tiles: Range<usize>| tiles.clone().step_by(nest.block).map(move |t| t..tiles.end.min(t + nest.block));
         let pieces = (0..nest.tasks()).flat_map(|task| nest.cut.pieces(task)).flat_map(|piece| blocks(piece.tiles));
         for tiles in pieces.take(MAX_PIECES) {

@@ -1,4 +1,4 @@
-//! `columns:jit`, `columns:portable`: batch normalisation of matrices with a column for each channel: channels last, or in blocks.
+//! `columns:jit`: batch normalisation of matrices with a column for each channel: channels last, or in blocks.
 //!
 //! With channels last the tensor is one matrix; with blocks every image and block is a matrix, whose rows are the pixels. Rows are cut into
 //! segments, which depend on the sizes alone. Each segment folds its columns in `f32`; the segments' results are combined in `f64`, in
@@ -10,7 +10,6 @@
 //! Blocks of channels are independent: as many as fit into L2 are finished before the next ones, so that what the statistics have read is
 //! still there when it is normalised.
 
-use super::portable;
 use crate::CpuTarget;
 use crate::hardware::Caches;
 use crate::kernels::code::elem;
@@ -100,14 +99,7 @@ impl Matrices {
     }
 
     /// Runs a pass on a segment, accumulating its sums. A matrix of bits is the last one, if the kernel has one.
-    fn sweep(&self, pass: &Pass, bufs: &[Buf], segment: &Segment, sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
-        let kernel = match pass {
-            Pass::Generated(kernel) => kernel,
-            Pass::Portable(simd, act) => {
-                let rows = portable::Rows { simd: *simd, act: *act, rows: segment.rows.clone(), width: self.width };
-                return rows.run(bufs, sums, numbers);
-            }
-        };
+    fn sweep(&self, kernel: &Sweep, bufs: &[Buf], segment: &Segment, sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
         let (distance, count) = (self.rows * self.width, bufs.len());
         let (images, image) = (segment.images.len(), self.blocks * distance);
         let blocks = columns::Blocks { count: segment.blocks.len(), distance, images, image };
@@ -222,13 +214,13 @@ impl Group {
     }
 }
 
-/// Plans `problem`, a batch normalisation, or the group normalisation of one image forward, whose groups have the statistics that their columns make together;
-/// with generated code if there is an instruction set for it.
+/// Plans `problem`, a batch normalisation, or the group normalisation of one image forward, whose groups have the statistics that their columns make together.
 ///
 /// # Errors
 /// [`Skip`] for channels that are neither last nor in blocks, for attributes and fused operations with a second tensor, and for gradients of a fused ReLU with
-/// constant statistics; without generated code for anything but `f32` with channels last, and bits of a fused ReLU.
-pub(super) fn plan(problem: &Problem, target: &CpuTarget, isa: Option<Isa>) -> Result<Box<dyn Plan>, Skip> {
+/// constant statistics.
+pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
         let kernel = match &problem.op {
             Op::BatchNorm(op) => BatchNorm::new(op, problem, target, (isa, op.src.dims()[1]))?,
@@ -274,12 +266,6 @@ fn check_line(problem: &Problem, arg: Arg, channels: usize) -> Result<(), Skip> 
     if problem.tensor(arg).is_some_and(|t| fits(&t)) { Ok(()) } else { Err(Skip::Layout(format!("of {arg}"))) }
 }
 
-/// The code that processes the rows of a segment: generated; or portable, for one matrix of f32 without bits.
-enum Pass {
-    Generated(Sweep),
-    Portable(Simd, Act),
-}
-
 /// Statistics, scale and shift by column.
 #[derive(Debug)]
 struct BatchNorm {
@@ -297,17 +283,14 @@ struct BatchNorm {
     stats: bool,
     /// Whether the gradients of scale and shift are wanted.
     learnt: [bool; 2],
-    /// Instruction set of generated code, if that processes rows.
-    isa: Option<Isa>,
-    /// Instruction set of portable code.
-    portable: crate::Isa,
+    isa: Isa,
     /// Whether results are stored non-temporally, because the tensors of a pass do not fit into the last-level cache.
     far: bool,
 }
 
 impl BatchNorm {
-    /// With generated code for an instruction set, and some statistics: each is that of as many channels.
-    fn new(op: &op::BatchNorm, problem: &Problem, target: &CpuTarget, (isa, statistics): (Option<Isa>, i64)) -> Result<BatchNorm, Skip> {
+    /// With some statistics: each is that of as many channels.
+    fn new(op: &op::BatchNorm, problem: &Problem, target: &CpuTarget, (isa, statistics): (Isa, i64)) -> Result<BatchNorm, Skip> {
         let (forward, flags) = (op.prop.is_forward(), op.flags);
         let bits = op.workspace.is_some();
         if flags.fuse_add_relu || flags.rms || bits && !forward && flags.use_global_stats {
@@ -327,16 +310,12 @@ impl BatchNorm {
                 return Err(Skip::Layout(format!("of {arg}: another than that of src")));
             }
         }
-        let one = matrices.images * matrices.blocks == 1 && matrices.width == matrices.channels;
-        if isa.is_none() && (bits || matrices.elem != Elem::F32 || !one) {
-            return Err(Skip::Layout("other than f32 with channels last, or bits, without generated code".into()));
-        }
         // With blocks of half a vector, or rows of bits that need a mask, vectors of half the width are whole.
         let is_masked = |isa: Isa| !matrices.width.is_multiple_of(isa.width().lanes());
         let whole = bits || matrices.blocks > 1 || matrices.width != matrices.channels;
-        let isa = isa.map(|isa| if whole && is_masked(isa) { Isa::AVX2 } else { isa });
-        let narrow = isa.is_some_and(|isa| is_masked(isa) && matrices.elem != Elem::F32 && !isa.avx512);
-        if matrices.width > CHANNELS || narrow || bits && isa.is_some_and(is_masked) {
+        let isa = if whole && is_masked(isa) { Isa::AVX2 } else { isa };
+        let narrow = is_masked(isa) && matrices.elem != Elem::F32 && !isa.avx512;
+        if matrices.width > CHANNELS || narrow || bits && is_masked(isa) {
             return Err(Skip::Shape("more channels than lines stay in L1 of, or parts of vectors of narrow numbers or bits"));
         }
         let all = op.prop == Prop::Backward;
@@ -375,7 +354,6 @@ impl BatchNorm {
             stats,
             learnt,
             isa,
-            portable: target.isa,
             far,
         })
     }
@@ -594,24 +572,20 @@ impl BatchNorm {
 #[derive(Clone, Copy)]
 struct On<'e, 'a> {
     /// The kernels of the passes, in their order.
-    code: &'e [Pass],
+    code: &'e [Sweep],
     simd: Simd,
     ctx: &'e Ctx<'a>,
 }
 
 impl Generated for BatchNorm {
-    type Code = Vec<Pass>;
+    type Code = Vec<Sweep>;
 
-    fn build(&self) -> Result<Vec<Pass>, Error> {
-        let simd = Simd::new(self.portable).ok_or_else(|| Error::Runtime("instructions that this processor lacks".into()))?;
-        let get = |act: Act| match self.isa {
-            Some(isa) => Sweep::get(isa, act, self.matrices.elem, (self.matrices.width, self.far)).map(Pass::Generated),
-            None => Ok(Pass::Portable(simd, act)),
-        };
+    fn build(&self) -> Result<Vec<Sweep>, Error> {
+        let get = |act: Act| Sweep::get(self.isa, act, self.matrices.elem, (self.matrices.width, self.far));
         self.acts().into_iter().map(get).collect()
     }
 
-    fn run(&self, code: &Vec<Pass>, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, code: &Vec<Sweep>, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
         let on = On { code, simd, ctx };
         if self.forward { self.forward(on, scratch) } else { self.backward(on, scratch) }
     }

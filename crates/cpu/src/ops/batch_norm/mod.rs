@@ -1,7 +1,6 @@
 //! Batch normalisation: statistics by channel.
 
-mod columns;
-mod portable;
+pub(super) mod columns;
 
 use crate::kernels::pointwise::{Pipeline, Program};
 use crate::ops::fallback;
@@ -13,27 +12,18 @@ use oxidnn_spec::{Op, Problem, Tensor};
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("columns:jit", columns),
+    Impl::new("columns:jit", columns::plan),
     Impl::new("staged:jit", copied),
     Impl::new("stages:jit", |p, t| Program::plan_in_stages(p, t, pipeline)),
-    Impl::new("columns:portable", |p, t| columns::plan(p, t, None)),
     Impl::new("folds:portable", |p, t| RowPlan::resolved(p, t, pipeline)),
     fallback::ROW,
 ];
-
-/// Plans channels as columns in generated code; also of the group normalisation of an image.
-///
-/// # Errors
-/// As for `columns::plan`.
-pub(super) fn columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    columns::plan(problem, target, Some(target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?))
-}
 
 /// Plans on copies where the batch is inside of channels and pixels. The order of bits of a fused ReLU is the tensors', which must be their own.
 fn copied(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match &problem.op {
         Op::BatchNorm(op) if op.workspace.is_none() && has_few_inside(&op.src) => {
-            staged::plan(problem, target, &[columns, |p, t| Program::plan_in_stages(p, t, pipeline)], &[&[]])
+            staged::plan(problem, target, &[columns::plan, |p, t| Program::plan_in_stages(p, t, pipeline)], &[&[]])
         }
         _ => Err(Skip::Layout("of src: channels or pixels inside of the batch, or bits in the order of src".into())),
     }

@@ -3,10 +3,10 @@
 //! weights.
 //!
 //! Results with different taps have different sums, so every pass has its own. Passes are phases; and since padding stands for the zero
-//! point, which it may not be able to represent, results of a phase that read padding are passes by the taps that they read.
+//! point, which the source's type may not be able to represent, results of a phase that read padding are then passes by the taps that they read.
 
-use super::geometry::Line;
-use super::order::{Run, Segment};
+use super::geometry::{Line, Phase};
+use super::order::{self, Run, Segment};
 use super::tiles::{Pass, Place};
 use crate::kernels::access::Pos;
 use crate::kernels::broadcast::Broadcast;
@@ -103,6 +103,17 @@ pub(super) fn passes(lines: &[Line; 3], shifted: bool) -> Result<Vec<[Line; 3]>,
         }
     }
     Ok(all)
+}
+
+/// Whether results with all taps, those on padding read as zero points, take less time in tiles of `tall` rows than passes by the taps that
+/// they read. Every pass sums its columns, as a tile of one row.
+pub(super) fn is_sooner_in_one(lines: &[Line; 3], images: usize, tall: usize) -> bool {
+    let cost = |pass: &[Line; 3]| {
+        let [rows, taps] = [|p: &Phase| p.count, |p: &Phase| p.taps.len()].map(|n| pass.iter().map(|l| n(&l.phases[0])).product::<usize>());
+        order::cost(rows * images, taps, tall) + order::cost(1, taps, tall)
+    };
+    let all = |shifted: bool| passes(lines, shifted).map(|passes| passes.iter().map(cost).sum::<usize>());
+    all(false).is_ok_and(|one| all(true).is_ok_and(|many| one < many))
 }
 
 impl Compensation {

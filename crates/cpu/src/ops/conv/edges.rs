@@ -86,7 +86,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx();
     let s = Setup::of(&problem.op)?;
     let product = tiles::product(&s)?;
-    if !product.is_native(isa) || product.is_whole() || product == Product::F16 {
+    if product.is_whole() || product == Product::Bf16 && !isa.bf16 {
         return Err(Skip::DataType(format!("{} by {}", s.source.1.dtype, s.weights.dtype)));
     }
     let results: i64 = s.result.1.dims()[2..].iter().fold(1, |n, size| n.saturating_mul(*size));

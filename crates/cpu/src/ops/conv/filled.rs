@@ -1,5 +1,5 @@
-//! Convolutions of bytes with a zero point, on a padded copy of the source whose padding is the zero point: every result then has the same
-//! compensation, whether its window reads padding or not.
+//! Convolutions of bytes with a zero point, whose padding is read as the zero point, in a padded copy of the source on AMX, and as a row of it
+//! on vectors: every result then has the same compensation, whether its window reads padding or not.
 //!
 //! Zero points are known only at execution. If one does not fit into the source's type, the other plan runs: without the copy, and with
 //! results that read padding in passes of their own ([`compensation`](super::compensation)).

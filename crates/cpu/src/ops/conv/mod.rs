@@ -143,11 +143,11 @@ fn with_copies(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]
 /// The same with all pixels of the source copied.
 fn of_all(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
     let types = staged::types(problem);
-    if problem.op.prop() != Some(Prop::BackwardWeights) {
-        return staged::plan(problem, target, rows, types);
-    }
-    // Groups of few channels have a weight layout of their own.
+    // Groups of few channels are faster there even with more copies; for gradients of weights they have a weight layout of their own.
     staged::plan(problem, target, &[direct], types).or_else(|_| {
+        if problem.op.prop() != Some(Prop::BackwardWeights) {
+            return staged::plan(problem, target, rows, types);
+        }
         let mut problem = problem.clone();
         weights::tiled::resolve(&mut problem, target)?;
         staged::plan(&problem, target, rows, types)

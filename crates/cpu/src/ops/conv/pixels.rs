@@ -516,7 +516,8 @@ impl Generated for Tiles {
         }
         let lens = &self.scratch;
         let zeros = scratch.take(lens.zeros)?.into_buf();
-        zeros.fill(0);
+        let padding = if self.fills { self.zero_points(simd, ctx)?.at(&[0; MAX_NDIMS]) as i32 as u8 } else { 0 };
+        zeros.fill(padding);
         let lines = scratch.take(lens.tail)?.into_slice();
         let ones = zeros.part(zeros.len() - 4, 4);
         ones.fill(1);
@@ -589,7 +590,6 @@ impl Generated for Tiles {
             };
             code.passes[i].task(task, share, &operands);
         };
-        let padding = if self.fills { self.zero_points(simd, ctx)?.at(&[0; MAX_NDIMS]) as i32 as u8 } else { 0 };
         match &self.padded {
             None => self.all_tasks(ctx, &mut shares, &|i, task, share| run(None, (0, 0), (i, task), share)),
             Some((padded, place)) => {

@@ -81,6 +81,9 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 /// Plans the operation alone, on a copy of a channels-last source if that takes less time than channels-last tiles.
 fn bare(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let s = Setup::of(&problem.op)?;
+    if s.sizes.g > 1 && staged::plan(problem, target, &[super::direct], &[&[]]).is_ok() {
+        return Err(Skip::Shape("groups of few channels, which strips multiply faster, on copies if need be"));
+    }
     let given = s.source.1.blocking().is_some_and(|b| b.is_plain()) && !are_planes(s.source.1);
     let copies = |isa: Isa| {
         let numbers = sizes(&s)[1] as f64 * taken(s.source.1, isa)[0] as f64;

@@ -27,7 +27,7 @@ use crate::kernels::tile::{Product, Stride, tallest};
 use crate::ops::passes;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
-use oxidnn_jit::kernels::tiles::ROWS;
+use oxidnn_jit::kernels::tiles::{LINES, ROWS};
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Problem, Tensor};
 use std::ops::Range;
@@ -47,6 +47,10 @@ const MIN_ROW_DEPTH: i64 = 24;
 /// Bytes of the reduction up to which vectors are faster than AMX where strides leave each result a part of the taps. Measured on Sapphire
 /// Rapids.
 const MAX_STRIDED_DEPTH: i64 = 64;
+/// Nanoseconds of gathering a row of a tile, where lines of pixels that a stride keeps apart are shorter than tiles.
+const GATHER_NS: f64 = 20.0;
+/// Rows up to which vectors are faster than AMX with weights that come from beyond L2, measured on Sapphire Rapids.
+const MAX_FEW_ROWS: i64 = 4;
 /// Most passes for merging taps.
 const MAX_PASSES: usize = 8;
 /// Most steps of a tap that are rounded up to equal blocks on AMX: with more, the last block's time does not matter.
@@ -234,11 +238,19 @@ pub(crate) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     let strided = s.direction == Direction::Scatter && s.sizes.s != [1; 3];
     let rows = sizes_of(s.result.1).iter().fold(s.sizes.mb, |n, size| n.saturating_mul(*size));
     let channels = if s.result_channel == 0 { s.sizes.oc } else { s.sizes.ic };
-    if window::is_pointwise(&s.sizes) && !amx::is_faster(product, [s.sizes.g, rows, channels, depth]) {
+    let of_pixels = window::is_pointwise(&s.sizes) || s.direction == Direction::Gather && s.sizes.k == [1; 3];
+    let gathered = if s.sizes.s == [1; 3] || s.sizes.o[2] >= LINES as i64 { 0.0 } else { GATHER_NS * rows as f64 };
+    if of_pixels && amx::saved(product, [s.sizes.g, rows, channels, depth]) <= gathered {
         return Err(Skip::Shape("too little work for tiles of AMX"));
     }
     if amx::is_shallow(product, lines, depth) || strided && product.is_whole() && depth <= MAX_STRIDED_DEPTH {
         return Err(Skip::Shape("too little depth for tiles of AMX"));
+    }
+    // Rows that a tap is multiplied with, at most.
+    let met = [s.source.1, s.result.1].map(|t| sizes_of(t).iter().fold(s.sizes.mb, |n, size| n.saturating_mul(*size)));
+    let alike = || weights_tag(&s, jit, product) == weights_tag(&s, jit.without_amx(), product);
+    if met[0].min(met[1]) <= MAX_FEW_ROWS && s.weights.dims().volume().is_some_and(|n| n > target.caches.l2 as i64) && alike() {
+        return Err(Skip::Shape("so few rows that weights are loaded for few products"));
     }
     plan_on(problem, target, jit)
 }
@@ -569,7 +581,7 @@ impl Tiles {
             depth,
             tap_depth,
             all_taps: flip.is_some() || weights_shifted,
-            fills: fills && isa.amx && flip.is_some_and(|shift| !shift.by_channel) && !weights_shifted,
+            fills: fills && flip.is_some_and(|shift| !shift.by_channel) && !weights_shifted,
             // AMX tiles check their sums instead.
             exact: !product.is_whole() && !isa.amx,
             weights_shifted,
@@ -588,8 +600,11 @@ impl Tiles {
         if let Some(padded) = common.pads(&lines, (groups, &units)) {
             common.slide_over(padded, &mut lines);
         }
-        let fills = common.fills && common.padded.is_some();
-        let shifted = attr.zero_points.contains_key(&s.source.0) && !fills;
+        let shifted = attr.zero_points.contains_key(&s.source.0);
+        // Vector tiles read padding as a row, which may be of zero points as well as of zeros.
+        let sooner = || compensation::is_sooner_in_one(&lines, common.images, tallest(isa, product, panel_width / isa.width().lanes()));
+        let fills = common.fills && (common.padded.is_some() || !isa.amx && shifted && sooner());
+        let shifted = shifted && !fills;
         let mut passes = common.all_passes(&lines, units, repacks.then_some(packing), flip.map(|shift| (shift, shifted)))?;
         let packed = Pass::share(&mut passes);
         let compensation = flip.map(|shift| Compensation::new((isa, shift), common.width, &passes));

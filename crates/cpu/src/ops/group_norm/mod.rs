@@ -46,7 +46,7 @@ fn by_column(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
     let (src, dst) = (image(&op.src)?, op.dst.as_ref().map(image).transpose()?);
     let inner = GroupNorm { src, dst, mean: line(&op.mean)?, variance: line(&op.variance)?, ..GroupNorm::clone(op) };
     let inner = Problem::new(inner, problem.attr.clone()).map_err(|_| other())?;
-    let inner = batch_norm::columns(&inner, target)?;
+    let inner = batch_norm::columns::plan(&inner, target)?;
     let images = dims[0] as usize;
     staged::by_image(problem, inner, images, target)
 }

@@ -114,31 +114,12 @@ fn line(to: &mut [f32], from: &[f32], half: usize, inner: usize) {
     let n = to.len() / inner;
     let whole = n.saturating_sub(2 * half) * inner;
     let (start, end) = if whole > 0 { (half * inner, half * inner + whole) } else { (to.len(), to.len()) };
-    macro_rules! fused {
-        ($($half:literal)*) => {
-            match half {
-                $($half => {
-                    let rows: [&[f32]; 2 * $half + 1] = std::array::from_fn(|j| &from[j * inner..][..whole]);
-                    let to = &mut to[start..][..whole];
-                    for (i, t) in to.iter_mut().enumerate() {
-                        let mut sum = rows[0][i];
-                        for row in &rows[1..] {
-                            sum += row[i];
-                        }
-                        *t = sum;
-                    }
-                })*
-                _ => {
-                    to[start..end].copy_from_slice(&from[..whole]);
-                    for j in 1..=2 * half {
-                        to[start..end].iter_mut().zip(&from[j * inner..]).for_each(|(t, f)| *t += f);
-                    }
-                }
-            }
-        };
-    }
-    if whole > 0 {
-        fused!(1 2 3 4);
+    for (i, to) in to[start..end].chunks_mut(CHUNK).enumerate() {
+        let from = &from[i * CHUNK..];
+        to.copy_from_slice(&from[..to.len()]);
+        for j in 1..=2 * half {
+            to.iter_mut().zip(&from[j * inner..]).for_each(|(t, f)| *t += f);
+        }
     }
     // The rows at both ends, or all if there are fewer than a window.
     for i in (0..start / inner).chain(end / inner..n) {
@@ -171,95 +152,6 @@ impl Responses {
     }
 }
 
-impl Responses {
-    /// Elements `at..at + to.len()` of the sums of `f` over windows of rows of `run` elements; rows outside add nothing.
-    #[inline(always)]
-    fn window_sums(&self, run: usize, from: &[f32], at: usize, to: &mut [f32], f: impl Fn(f32) -> f32) {
-        to.fill(0.0);
-        let end = at + to.len();
-        for j in 0..=2 * self.half {
-            // Row `j - half` from each one on; elements before the first row or behind the last are left out.
-            let (after, before) = (j * run, self.half * run);
-            let low = at.max(before.saturating_sub(after));
-            let high = end.min((from.len() + before).saturating_sub(after));
-            if low < high {
-                let from = &from[low + after - before..high + after - before];
-                to[low - at..high - at].iter_mut().zip(from).for_each(|(t, x)| *t += f(*x));
-            }
-        }
-    }
-
-    /// The same of squares, as `k + share * sum`.
-    #[inline(always)]
-    fn base(&self, run: usize, x: &[f32], at: usize, to: &mut [f32]) {
-        self.window_sums(run, x, at, to, |x| x * x);
-        to.iter_mut().for_each(|s| *s = self.k + self.share * *s);
-    }
-
-    /// Forward with windows along rows of `run` elements: piece by piece, so that all stays in L1.
-    #[inline(always)]
-    fn along<const FMA: bool>(&self, run: usize, x: &[f32], result: &mut [f32]) {
-        for (i, piece) in result.chunks_mut(CHUNK).enumerate() {
-            self.base(run, x, i * CHUNK, piece);
-            self.power.apply::<FMA>(piece);
-            piece.iter_mut().zip(&x[i * CHUNK..]).for_each(|(y, x)| *y *= x);
-        }
-    }
-
-    /// Forward with windows of pixels of planes of `height` rows: sums along the rows of a window stay in a cache until the last is added.
-    #[inline(always)]
-    fn planes<const FMA: bool>(&self, [height, row, run]: [usize; 3], x: &[f32], result: &mut [f32], space: &mut [f32]) {
-        // A window has no more rows than the plane.
-        let count = (2 * self.half + 1).min(height);
-        let (squares, sums) = space.split_at_mut(row);
-        for (x, result) in x.chunks_exact(height * row).zip(result.chunks_exact_mut(height * row)) {
-            let mut summed = 0;
-            for (i, (x_here, result)) in x.chunks_exact(row).zip(result.chunks_exact_mut(row)).enumerate() {
-                let (first, last) = (i.saturating_sub(self.half), (i + self.half).min(height - 1));
-                while summed <= last {
-                    squares.iter_mut().zip(&x[summed * row..]).for_each(|(s, x)| *s = x * x);
-                    line(&mut sums[summed % count * row..][..row], squares, self.half, run);
-                    summed += 1;
-                }
-                for (j, (piece, x)) in result.chunks_mut(CHUNK).zip(x_here.chunks(CHUNK)).enumerate() {
-                    piece.copy_from_slice(&sums[first % count * row + j * CHUNK..][..piece.len()]);
-                    for of_window in first + 1..=last {
-                        piece.iter_mut().zip(&sums[of_window % count * row + j * CHUNK..]).for_each(|(y, s)| *y += s);
-                    }
-                    piece.iter_mut().for_each(|y| *y = self.k + self.share * *y);
-                    self.power.apply::<FMA>(piece);
-                    piece.iter_mut().zip(x).for_each(|(y, x)| *y *= x);
-                }
-            }
-        }
-    }
-
-    /// Backward: writes the terms of all rows to `terms`, then adds their sums around each row to the gradient.
-    #[inline(always)]
-    fn back_along<const FMA: bool>(&self, run: usize, [x, dd]: [&[f32]; 2], result: &mut [f32], terms: &mut [f32]) {
-        let terms = &mut terms[..x.len()];
-        for (i, (piece, terms)) in result.chunks_mut(CHUNK).zip(terms.chunks_mut(CHUNK)).enumerate() {
-            let (x_here, dd_here) = (&x[i * CHUNK..][..piece.len()], &dd[i * CHUNK..][..piece.len()]);
-            self.base(run, x, i * CHUNK, piece);
-            terms.copy_from_slice(piece);
-            self.power.apply::<FMA>(piece);
-            self.next_power.apply::<FMA>(terms);
-            for (((y, term), x), dd) in piece.iter_mut().zip(terms).zip(x_here).zip(dd_here) {
-                *y *= dd;
-                *term *= dd * x;
-            }
-        }
-        let mut sums = [0.0; CHUNK];
-        for (i, piece) in result.chunks_mut(CHUNK).enumerate() {
-            let sums = &mut sums[..piece.len()];
-            self.window_sums(run, terms, i * CHUNK, sums, |t| t);
-            for ((y, s), x) in piece.iter_mut().zip(sums).zip(&x[i * CHUNK..]) {
-                *y -= self.alpha_beta * x * *s;
-            }
-        }
-    }
-}
-
 impl Window for Responses {
     const TOGETHER: bool = true;
 
@@ -275,12 +167,6 @@ impl Body for Compute<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
         let Compute(lrn, run, Planes { inputs: [x, dd], result, extra }) = self;
-        if let ([_], false) = (&lrn.sizes[..], run == 1) {
-            return if lrn.forward { lrn.along::<FMA>(run, x, result) } else { lrn.back_along::<FMA>(run, [x, dd], result, extra) };
-        }
-        if let (&[height, width], true) = (&lrn.sizes[..], lrn.forward) {
-            return lrn.planes::<FMA>([height, width * run, run], x, result, extra);
-        }
         let (squares, space) = extra.split_at_mut(result.len());
         squares.iter_mut().zip(x).for_each(|(s, x)| *s = x * x);
         let sums = lrn.sums(run, squares, space);

@@ -43,15 +43,16 @@ const UNPACKED_COLUMNS: usize = 16;
 /// Rows from which on tiles are faster than gemv, if they multiply the weights' type directly: they read or pack the weights once for all
 /// rows. By type (16 bits, f32) and layout (panels, row-major, transposed). Measured on Zen 4.
 const MIN_TILE_ROWS: [[usize; 3]; 2] = [[1, 4, 7], [2, MAX_ROWS + 1, MAX_ROWS + 1]];
-/// A time model for transposed weights and single columns in L2, in nanoseconds, measured on Zen 4: `PACK_LINE_NS` is packing a line of a panel by a vector of
-/// columns, in f32 and in bf16 with VNNI pairs; `COLUMN_STEP_NS` an element of a single column, whose products wait for each other in one
-/// sum; of gemv, `GEMV_SETUP_NS` is the set-up, `GEMV_STEP_NS` a vector of products,
-/// `GEMV_LANE_SUM_NS` adding the lanes of a sum.
-const PACK_LINE_NS: [f64; 2] = [2.6, 1.55];
+/// A time model for transposed weights and single columns in L2, in nanoseconds, fitted to 323 products on Zen 3 and Sapphire Rapids:
+/// `PACK_LINE_NS` is packing a line of a panel by a vector of columns, in f32 and in bf16 with VNNI pairs, and `PACK_PANEL_NS` beginning a
+/// panel; `COLUMN_STEP_NS` an element of a single column, whose products wait for each other in one sum; of gemv, `GEMV_SETUP_NS` is the set-up,
+/// `GEMV_STEP_NS` a vector of products, `GEMV_LANE_SUM_NS` adding the lanes of a sum.
+const PACK_LINE_NS: [f64; 2] = [5.0, 2.6];
+const PACK_PANEL_NS: f64 = 10.0;
 const COLUMN_STEP_NS: f64 = 1.2;
 const GEMV_SETUP_NS: f64 = 470.0;
 const GEMV_STEP_NS: f64 = 0.37;
-const GEMV_LANE_SUM_NS: f64 = 5.0;
+const GEMV_LANE_SUM_NS: f64 = 2.0;
 /// Rows from which on tiles are faster, for other plain weights in L2: `least`, plus one for each `more` of K, since gemv adds the lanes of
 /// every row's sums, while packing takes time in proportion to K. By type (f32 and f16; bf16 with native pairs; other bf16) and layout
 /// (row-major, transposed).
@@ -67,6 +68,11 @@ const MAX_CONVERTED_DEPTH: usize = 128;
 const MIN_F16_WALK_DEPTH: usize = 2048;
 /// Rows from which on tiles are faster for native bf16 in rows of less than three vectors.
 const MIN_TILE_ROWS_NARROW: usize = 4;
+/// Columns of bf16 below which tiles are faster in rows, and most columns of 16-bit types that need a conversion for which they are faster in
+/// transposed weights; and K, in vectors, below which they are with panels, on vectors and on AMX. Measured on Zen 3 and Sapphire Rapids,
+/// 1,500 products.
+const NARROW: [usize; 2] = [24, 32];
+const MAX_PANEL_BOUND_VECTORS: [usize; 2] = [8, 4];
 /// As `MIN_TILE_ROWS`, for transposed weights and small K: rows, plus one for each 48 of K, since gemv adds the lanes of every sum.
 const MIN_TILE_ROWS_SMALL_K: [usize; 2] = [3, 48];
 /// As `MIN_TILE_ROWS`, for weights in memory.
@@ -113,7 +119,7 @@ pub(in crate::ops) fn prefers_tiles(rows: usize, weights: &Tensor, (depth, colum
         let vectors = deep.div_ceil(lanes << of_type);
         // More rows of a single column take both about the same time longer.
         let (line, sums) = if one { (COLUMN_STEP_NS, 1) } else { (PACK_LINE_NS[of_type], rows * wide) };
-        let tiles = (deep * wide.div_ceil(lanes)) as f64 * line;
+        let tiles = (deep as f64 * line + PACK_PANEL_NS) * wide.div_ceil(lanes) as f64;
         return tiles <= GEMV_SETUP_NS + sums as f64 * (vectors as f64 * GEMV_STEP_NS + GEMV_LANE_SUM_NS);
     }
     let (native, lanes) = (product.is_native(isa), isa.width().lanes());
@@ -122,21 +128,30 @@ pub(in crate::ops) fn prefers_tiles(rows: usize, weights: &Tensor, (depth, colum
         return true;
     }
     // Rows of few columns fill a part of a vector each, and panels of small K end soon: both have more of gemv's loops than of products.
-    let narrow = layout == 1 && pairs && !one && (wide < lanes || rows >= MIN_TILE_ROWS_NARROW && wide < 3 * lanes);
-    if narrow || layout == 0 && native && deep < 4 * lanes {
+    // Without native pairs gemv converts single columns for every row.
+    let few = wide < NARROW[0] && (!one || !native) || native && !one && rows >= MIN_TILE_ROWS_NARROW && wide < 3 * lanes;
+    let narrow = match layout {
+        0 => deep < MAX_PANEL_BOUND_VECTORS[usize::from(on_amx)] * lanes,
+        1 => weights.dtype == DataType::Bf16 && few,
+        _ => weights.dtype != DataType::F32 && !native && wide <= NARROW[1] && (rows > 1 || !isa.avx512),
+    };
+    if narrow {
         return true;
     }
     if on_amx {
         let least = if layout == 0 { MIN_AMX_TILE_ROWS[usize::from(beyond)] } else { MIN_AMX_PACKED_ROWS };
         return rows >= least && (layout == 0 || !far);
     }
-    if layout == 1 && weights.dtype == DataType::F16 && !native && isa.avx512 && wide >= lanes && deep >= MIN_F16_WALK_DEPTH {
+    if layout == 1 && weights.dtype == DataType::F16 && !native && isa.avx512 && (wide >= lanes || rows == 1) && deep >= MIN_F16_WALK_DEPTH
+    {
         return false;
     }
     if layout == 0 && native && weights.bytes() <= target.caches.l2 * lanes / L2_LANES_PER_PANELS[usize::from(isa.amx)] {
         return true;
     }
-    if layout > 0 && !beyond {
+    // A row meets each element once, so that more of L2 than a part of it only serves several rows.
+    let streams = rows == 1 && layout == 1 && weights.dtype == DataType::F32 && weights.bytes() > target.caches.l2 / 2;
+    if layout > 0 && !beyond && !streams {
         let of_type = if weights.dtype == DataType::Bf16 { 2 - usize::from(native) } else { 0 };
         let [least, more] = MIN_TILE_ROWS_IN_L2[of_type][layout - 1];
         return rows >= least + deep.saturating_add(more / 4) / more;

@@ -27,6 +27,7 @@ use crate::kernels::tile::{Product, Stride, Tail, TailArgs, tallest};
 use crate::ops::{passes, support};
 use crate::row::Generated;
 use oxidnn_jit::Isa;
+use oxidnn_jit::kernels::tiles::LINES;
 use oxidnn_runtime::{Buf, Ctx, Decision, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, PostOp, Problem, Quant, Tensor};
 use std::sync::Arc;
@@ -156,6 +157,8 @@ pub(crate) fn product(a: DataType, b: DataType) -> Result<Product, Skip> {
 const READ_TWICE: usize = 8 << 10;
 const FIRST_ROWS: usize = 4;
 
+/// Most results of a product whose own operands of the epilogue take longer to prepare than a pass over the results.
+const MOST_SMALL_RESULTS: usize = 256;
 /// Most numbers of a line of the epilogue's operands, if it is repeated for each product.
 const MOST_LINES: usize = 1 << 20;
 
@@ -230,8 +233,9 @@ impl Request<'_> {
         let weights = columns.saturating_mul(place::count(self.b.tensor, self.b.rows));
         // Columns that are contiguous along the depth are summed one by one.
         let by_column = place::plain(self.b.tensor, self.b.rows, self.b.columns).is_ok_and(|place| place.row == 1 && columns > 1);
-        let many = weights > READ_TWICE * if by_column { 1 } else { rows.min(FIRST_ROWS) };
-        one && !isa.amx && many && rows < tallest(isa, product, vectors)
+        // AMX multiplies weights in L2 in less time than the portable epilogue takes.
+        let few = if isa.amx { self.target.caches.l2 } else { READ_TWICE * if by_column { 1 } else { rows.min(FIRST_ROWS) } };
+        one && weights > few && rows < if isa.amx { LINES } else { tallest(isa, product, vectors) }
     }
 
     /// The kernel and its bytes of scratch.
@@ -265,7 +269,10 @@ impl Request<'_> {
         let to = place::plain(c.tensor, c.rows, c.columns).ok().filter(|p| p.column == c.tensor.dtype.bits() / 8);
         let products = if self.differs() { c.tensor.dims()[..self.batch].iter().product::<i64>() as usize } else { 0 };
         let lines = products.saturating_mul(Tail::apart(place::count(c.tensor, c.columns)));
-        let tail = to.filter(|_| !beside && lines <= MOST_LINES).and_then(|_| self.tail(compensated)).map(Arc::new);
+        // Post-ops of small products are a pass over all results, if each product has operands of its own.
+        let results = place::count(c.tensor, c.rows).saturating_mul(place::count(c.tensor, c.columns));
+        let passes = products > 1 && results <= MOST_SMALL_RESULTS && !self.attr.post_ops.is_empty();
+        let tail = to.filter(|_| !(beside || passes) && lines <= MOST_LINES).and_then(|_| self.tail(compensated)).map(Arc::new);
         // With few rows, the portable epilogue costs nothing beside weights that are read once.
         if !beside {
             passes::left(tail.as_ref(), self.attr)?;

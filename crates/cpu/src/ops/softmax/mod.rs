@@ -1,6 +1,5 @@
 //! Softmax and its logarithm.
 
-use crate::kernels::dense;
 use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Program};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
@@ -11,7 +10,6 @@ use oxidnn_spec::{Arg, Attr, DataType, Op, Problem};
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("rows:jit", generated),
-    Impl::new("dense:portable", dense_plan),
     Impl::new("stages:jit", |p, t| Program::plan_in_stages(p, t, pipeline)),
     Impl::new("rows:portable", |p, t| RowPlan::resolved(p, t, pipeline)),
     fallback::ROW,
@@ -24,13 +22,6 @@ fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
     Program::plan(problem, target, |problem| match &problem.op {
         Op::Softmax(op) if op.prop.is_forward() => forward(op, problem, true),
         _ => pipeline(problem),
-    })
-}
-
-fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::Softmax(op) => dense::Softmax::new(op, problem, target.threads),
-        _ => Err(Skip::Op("another operation than softmax")),
     })
 }
 

@@ -220,23 +220,15 @@ fn in_a_loop(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Int) {
     f.repeat_some(count, |f| {
         let mask = wanted.map(|wanted| f.first_lanes(wanted));
         let (list, sum) = (f.address(sums.at.row(0)), f.copy(local));
-        let row_count = f.int(rows as i64);
-        f.repeat_some(row_count, |f| {
-            let c = f.load_int(list.at(0));
-            f.add(c, c_offset);
-            let place = Place { c: c.at(0), mask };
-            let mut under = Under { element: element(f, c, base, tail.dst), tensor: tensors(&tail.steps[..head]), mask };
-            let (mut column, mut kind) = ([f.load(width, sum.at(0))], kind);
-            let lines = lines.map(|lines| lines.from(f, 0));
-            for step in &tail.steps[head..] {
-                kind = before(f, &mut column, kind, step);
-                let y = under.next(f, step, &tensor);
-                let y = y.or_else(|| operand(f, step, lines));
-                column[0] = apply(f, step, column[0], y, &place);
-            }
-            store(f, tail.dst, column[0], kind, &place);
-            f.add(list, size_of::<usize>() as i32);
-            f.add(sum, (vectors * width.bytes()) as i32);
+        let rest = Rest { tail, head, kind, base, lines, mask };
+        let step = (vectors * width.bytes()) as i32;
+        in_groups(f, rows, |f, n| {
+            let c: Vec<Int> = (0..n).map(|i| f.load_int(list.at((i * size_of::<usize>()) as i32))).collect();
+            c.iter().for_each(|c| f.add(*c, c_offset));
+            let column = (0..n as i32).map(|i| f.load(width, sum.at(i * step))).collect();
+            rest.write(f, (&c, column), &tensor, &|f, x, kind, place| store(f, tail.dst, x, kind, place));
+            f.add(list, (n * size_of::<usize>()) as i32);
+            f.add(sum, n as i32 * step);
         });
         f.add(local, width.bytes() as i32);
         if let Some(lines) = lines {
@@ -298,21 +290,70 @@ pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Str
     for (i, value) in values.iter().enumerate() {
         f.store(local.at((i * width.bytes()) as i32), *value);
     }
-    let count = f.int(values.len() as i64);
-    f.repeat_some(count, |f| {
-        let lines = lines.from(f, 0);
-        let mut under = Under { element: element(f, result, base, tail.dst), tensor: tensors(head), mask: strip.mask };
-        let (mut x, mut kind) = ([f.load(width, local.at(0))], kind);
+    let rest = Rest { tail, head: head.len(), kind, base, lines: Some(lines), mask: strip.mask };
+    in_groups(f, values.len(), |f, n| {
+        let next = |_| {
+            let here = f.copy(result);
+            f.add(result, column);
+            here
+        };
+        let places: Vec<Int> = (0..n).map(next).collect();
+        let x = (0..n).map(|i| f.load(width, local.at((i * width.bytes()) as i32))).collect();
+        rest.write(f, (&places, x), &tensor, &put);
+        f.add(local, (n * width.bytes()) as i32);
+    });
+}
+
+/// Vectors whose long steps are interleaved: fewer would wait for their own results, more would not leave registers for them.
+const TOGETHER: usize = 4;
+const TOGETHER_NARROW: usize = 2;
+
+/// Loops over `count` vectors, some at a time: `body` is told how many.
+fn in_groups(f: &mut Function, mut count: usize, mut body: impl FnMut(&mut Function, usize)) {
+    let mut each = if f.isa().avx512 { TOGETHER } else { TOGETHER_NARROW };
+    while count > 0 {
+        if count >= each {
+            let times = f.int((count / each) as i64);
+            f.repeat_some(times, |f| body(f, each));
+        }
+        (count, each) = (count % each, each / 2);
+    }
+}
+
+/// The steps from the first long one on.
+struct Rest<'a> {
+    tail: &'a Tail,
+    head: usize,
+    kind: Kind,
+    base: Option<Int>,
+    lines: Option<Lines>,
+    mask: Option<Pred>,
+}
+
+impl Rest<'_> {
+    /// The steps on some sums, whose results go to `c`, and the stores by `put`.
+    fn write(
+        &self,
+        f: &mut Function,
+        (c, mut x): (&[Int], Vec<Val>),
+        tensor: &impl Fn(&mut Function, usize) -> Int,
+        put: &impl Fn(&mut Function, Val, Kind, &Place),
+    ) {
+        let Rest { tail, head, mask, .. } = *self;
+        let (head, rest) = tail.steps.split_at(head);
+        let mut under: Vec<Under> =
+            c.iter().map(|c| Under { element: element(f, *c, self.base, tail.dst), tensor: tensors(head), mask }).collect();
+        let places: Vec<Place> = c.iter().map(|c| Place { c: c.at(0), mask }).collect();
+        let (lines, mut kind) = (self.lines.map(|lines| lines.from(f, 0)), self.kind);
         for step in rest {
             kind = before(f, &mut x, kind, step);
-            let y = under.next(f, step, &tensor);
-            let y = y.or_else(|| operand(f, step, Some(lines)));
-            x[0] = apply(f, step, x[0], y, &place);
+            let line = operand(f, step, lines);
+            let of = |(under, place): (&mut Under, &Place)| destination(f, step, place).or_else(|| under.next(f, step, tensor)).or(line);
+            let y: Vec<Option<Val>> = under.iter_mut().zip(&places).map(of).collect();
+            jit::apply_all(f, step.formula, &mut x, &y);
         }
-        put(f, x[0], kind, &place);
-        f.add(result, column);
-        f.add(local, width.bytes() as i32);
-    });
+        x.into_iter().zip(&places).for_each(|(x, place)| put(f, x, kind, place));
+    }
 }
 
 /// Index of the destination's element at `c`, counted from `base`.
@@ -367,11 +408,13 @@ fn operand(f: &mut Function, step: &Step, lines: Option<Lines>) -> Option<Val> {
 
 /// Applies a step to a vector; `operand` is its line, its tensor's elements, or the zeros that it needs.
 fn apply(f: &mut Function, step: &Step, x: Val, operand: Option<Val>, place: &Place) -> Val {
-    let y = match step.origin {
-        Origin::Destination(elem) => Some(f.load_number(elem, place.c, place.mask)),
-        _ => operand,
-    };
+    let y = destination(f, step, place).or(operand);
     jit::apply(f, step.formula, x, [y, None])
+}
+
+/// The elements that a sum with the destination adds.
+fn destination(f: &mut Function, step: &Step, place: &Place) -> Option<Val> {
+    if let Origin::Destination(elem) = step.origin { Some(f.load_number(elem, place.c, place.mask)) } else { None }
 }
 
 /// Converts to the destination's type and stores.

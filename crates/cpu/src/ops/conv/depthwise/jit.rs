@@ -26,6 +26,8 @@ use oxidnn_jit::kernels::strips::{Window, WindowKey};
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
 
+/// Most pixels of a strip across channels, if no two of them read the same source.
+const MOST_APART: usize = 4;
 /// Most lines of a window.
 const LINES: usize = 64;
 /// Most integer products in a sum that f32 holds exactly; half as many if zero points are subtracted from weights, which adds a bit.
@@ -36,8 +38,9 @@ const TABLE: i64 = 1 << 20;
 const TAPS: usize = 32;
 /// Most columns between a result and a tap.
 const REACH: i64 = 8 << 10;
-/// Most rows of a task.
+/// Most rows of a task, and of one of planes of blocks.
 const ROWS: usize = 16;
+const ROWS_OF_PLANE: usize = 64;
 /// Multiply-adds that make a task large enough.
 const TASK: usize = 1 << 17;
 /// Tasks of a worker that are enough for balance.
@@ -212,7 +215,7 @@ fn few(s: &Setup<'_>, lanes: usize) -> Result<[usize; 2], Skip> {
     if from == 0 || to == 0 {
         return Err(Skip::Shape("groups without channels"));
     }
-    if from <= lanes && (lanes.is_multiple_of(to) || 2 * to <= lanes) {
+    if from <= lanes && (lanes.is_multiple_of(to) || 2 * to <= lanes || from < to && to <= lanes) {
         Ok([from, to])
     } else {
         Err(Skip::Shape("groups of other than few channels"))
@@ -237,14 +240,13 @@ fn narrowest(s: &Setup<'_>, isa: Isa) -> Isa {
 fn is_product(s: &Setup<'_>, [from, to]: [usize; 2], (jit, words): (Isa, bool)) -> bool {
     let lanes = jit.width().lanes();
     let whole = lanes.is_multiple_of(to) && s.result.1.dims()[1] % lanes as i64 == 0;
-    let [taps, lines] = [&s.sizes.k[..], &s.sizes.k[..2]].map(|k| k.iter().product::<i64>());
+    let taps = s.sizes.k.iter().product::<i64>();
     let fills = match s.source.1.dtype {
         DataType::S8 if from >= 16 => true,
         DataType::S8 | DataType::U8 => from >= 8 && !(words && taps > 1) || from >= 4 && taps == 1 || from > to && !whole && !words,
         // A tile has an address for every row and line of the window; one of AMX only its first.
         DataType::Bf16 => {
-            jit.bf16
-                && (from >= 16 || jit.amx && taps > 1 && from.min(to) >= 8 || from * to >= 32 && lines == 1 || from >= 4 && to >= lanes)
+            jit.bf16 && (from >= 16 || jit.amx && taps > 1 && from.min(to) >= 8 || from * to >= 32 && taps == 1 || from >= 4 && to >= lanes)
         }
         _ => false,
     };
@@ -263,6 +265,9 @@ fn segments(width: &Width, kernel: &generated::Depthwise, (jit, tail): (Isa, &Ta
     let of_phase = |phase: &Phase| {
         let most =
             generated::Depthwise::most_results(jit, phase.taps.len(), kernel.group(), [kernel.window.masked, kernel.single, kernel.signed]);
+        // Pixels that share no source would only evict each other's lines, which are read to the end by the strips that follow.
+        let apart = kernel.window.across && phase.taps.len() as i64 <= width.line.stride;
+        let most = if apart { most.min(MOST_APART) } else { most };
         width.cut(phase, most, (&kernel.window, tail), |window, _| kernel.with(window))
     };
     width.line.phases.iter().map(of_phase).collect()
@@ -345,10 +350,13 @@ impl Depthwise {
         };
         let [depth, height, line] = lines;
         let width = Width { line, step: 1 };
-        let rows = cut((to[0] * to[1]).max(1) as usize, ROWS, 1).0;
+        // Planes of blocks are passed in the order of memory, as many together as make a task.
+        let planes = most == usize::MAX && from_place.blocks > 0;
+        let rows = cut((to[0] * to[1]).max(1) as usize, if planes { ROWS_OF_PLANE } else { ROWS }, 1).0;
         let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw * from_group;
         let chunk = match most {
             usize::MAX if across => cut(channels, (target.caches.l2 / 4 * 3 / window_bytes(met, row)).max(1) * used, used).0,
+            usize::MAX if planes => (TASK / work).clamp(1, channels.div_ceil(used)) * used,
             usize::MAX => {
                 let (vectors, blocks) = (channels.div_ceil(used), ((to[0] * to[1]).max(1) as usize).div_ceil(rows));
                 Tasks { vectors, blocks, images: s.sizes.mb as usize, work, workers: target.threads }.vectors_each() * used
