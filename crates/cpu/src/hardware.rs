@@ -55,10 +55,10 @@ impl Caches {
         bytes <= Core::host().near(self)
     }
 
-    /// The same of an operation that reads all bytes in order, and once more before it writes: if the last-level cache is slow, they should be in half of L2.
+    /// The same of an operation that reads all bytes in order, and once more before it writes: if the last-level cache is slow, they should be in L2.
     #[must_use]
     pub fn keep_again(&self, bytes: usize) -> bool {
-        self.keep(if Core::host().near(self) < self.l3 / 2 { bytes.saturating_mul(4) } else { bytes })
+        self.keep(if Core::host().near(self) < self.l3 / 2 { bytes.saturating_mul(2) } else { bytes })
     }
 }
 

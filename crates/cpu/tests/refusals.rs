@@ -21,7 +21,7 @@ use oxidnn_jit::kernels::blend::{Blend, Tap as BlendTap};
 use oxidnn_jit::kernels::depthwise::Depthwise;
 use oxidnn_jit::kernels::depthwise::weights::{self, Part};
 use oxidnn_jit::kernels::interleave::Interleave;
-use oxidnn_jit::kernels::permute::{Order, Permute};
+use oxidnn_jit::kernels::permute::{Masked, Order, Permute};
 use oxidnn_jit::kernels::pool::{Pool, Take};
 use oxidnn_jit::kernels::strips::{Tap, Window};
 use oxidnn_jit::kernels::transpose::{Factor, Transpose, UNCHANGED};
@@ -282,18 +282,8 @@ fn permutes(isa: Isa) -> Vec<Entry> {
     // Pairs of rows: two tiles, with and without masks that leave a lane out.
     let order = Order::Bits([4, 0, 1, 2]);
     let (factors, vectors) = (UNCHANGED, [2; 2]);
-    let kernel = Permute {
-        from: Elem::F32,
-        to: Elem::F32,
-        factors,
-        each: false,
-        order,
-        vectors,
-        adds: false,
-        masked: false,
-        reads_whole: false,
-        streaming: false,
-    };
+    let kernel =
+        Permute { from: Elem::F32, to: Elem::F32, factors, each: false, order, vectors, adds: false, masked: Masked::No, streaming: false };
     let permuter = Permuter::get(isa, kernel, false).unwrap();
     let all = u16::MAX >> (LANES - lanes);
     let masks = Masks { reads: [all >> 1; LANES], writes: [all >> 1; LANES], exists: [all; LANES] };

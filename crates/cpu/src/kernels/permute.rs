@@ -4,7 +4,7 @@ use super::code;
 use super::extent::{Read, Written};
 use oxidnn_jit::ir::Elem;
 pub use oxidnn_jit::kernels::permute::LANES;
-use oxidnn_jit::kernels::permute::{Args, Permute};
+use oxidnn_jit::kernels::permute::{Args, Masked, Permute};
 use oxidnn_jit::kernels::transpose::{Factor, UNCHANGED};
 use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
@@ -13,15 +13,18 @@ use oxidnn_spec::Error;
 /// Bytes of a line of memory.
 const LINE: usize = 64;
 
-/// The kernels for whole tiles, for partial tiles, and for tiles of which nothing is read, each whole or masked: fully masked loads from
-/// unmapped memory are slow, and on some processors so are masked stores of whole vectors.
+/// The kernels: for tiles of which nothing is read, and for those of which some lanes are not, because fully masked loads from unmapped memory
+/// are slow, and so are on some processors masked stores of whole vectors.
 #[derive(Clone, Debug)]
 pub struct Permuter {
-    near: [Entry<Args>; 4],
+    /// Those that write all lanes.
+    near: [Entry<Args>; 3],
+    /// The same with non-temporal stores.
+    streaming: Option<[Entry<Args>; 3]>,
+    /// Those that write some lanes: partial tiles, and zeros.
+    masked: [Entry<Args>; 2],
     /// Without AVX-512, whose masked loads cost no more than others: the kernel for partial tiles whose vectors can be read whole.
     whole_reads: Option<Entry<Args>>,
-    /// The same with non-temporal stores, for tiles that are written whole.
-    streaming: Option<[Entry<Args>; 4]>,
     kernel: Permute,
     lanes: usize,
 }
@@ -139,11 +142,10 @@ pub struct Tiles<'t> {
     pub adds: &'t f32,
 }
 
-/// The kernels for whole tiles, for partial tiles, and for tiles of which nothing is read, each whole or masked.
-fn entries(isa: Isa, kernel: Permute) -> Result<[Entry<Args>; 4], Error> {
-    let zeros = Permute { streaming: kernel.streaming, ..kernel.of_zeros() };
-    let get = |kernel: Permute, masked: bool| code::get(isa, &Permute { masked, ..kernel });
-    Ok([get(kernel, false)?, get(kernel, true)?, get(zeros, false)?, get(zeros, true)?])
+/// The kernels that write all lanes: of whole tiles, of partial tiles, and of tiles of which nothing is read.
+fn whole(isa: Isa, kernel: Permute) -> Result<[Entry<Args>; 3], Error> {
+    let zeros = Permute { streaming: kernel.streaming, masked: Masked::No, ..kernel.of_zeros() };
+    Ok([code::get(isa, &kernel)?, code::get(isa, &Permute { masked: Masked::Read, ..kernel })?, code::get(isa, &zeros)?])
 }
 
 impl Permuter {
@@ -154,9 +156,10 @@ impl Permuter {
     pub fn get(isa: Isa, kernel: Permute, far: bool) -> Result<Permuter, Error> {
         let streams = far && !kernel.adds && kernel.to == Elem::F32 && isa.width().bytes() == LINE;
         Ok(Permuter {
-            near: entries(isa, kernel)?,
-            whole_reads: if isa.avx512 { None } else { Some(code::get(isa, &Permute { masked: true, reads_whole: true, ..kernel })?) },
-            streaming: if streams { Some(entries(isa, Permute { streaming: true, ..kernel })?) } else { None },
+            near: whole(isa, kernel)?,
+            streaming: if streams { Some(whole(isa, Permute { streaming: true, ..kernel })?) } else { None },
+            masked: [code::get(isa, &Permute { masked: Masked::Both, ..kernel })?, code::get(isa, &kernel.of_zeros())?],
+            whole_reads: if isa.avx512 { None } else { Some(code::get(isa, &Permute { masked: Masked::Written, ..kernel })?) },
             kernel,
             lanes: isa.width().lanes(),
         })
@@ -202,19 +205,14 @@ impl Permuter {
             factors: std::array::from_fn(|i| if self.kernel.factors[i] == Factor::None { std::ptr::null() } else { t.factors[i].as_ptr() }),
         };
         let are_lines = || (args.to.addr() | all_places.bits | v.bits).is_multiple_of(LINE);
-        let [whole, masked, whole_zeros, zeros] = self.streaming.as_ref().filter(|_| v.whole && are_lines()).unwrap_or(&self.near);
+        let [whole, partial, zeros] = self.streaming.as_ref().filter(|_| v.whole && are_lines()).unwrap_or(&self.near);
         let readable = || most[0].checked_add(v.whole_reach)?.checked_add(t.from.1).filter(|end| *end <= t.from.0.len());
-        let entry = match (&v.masks, from, &self.whole_reads) {
-            (Some(_), Some(_), Some(entry)) if readable().is_some() => entry,
-            (None, ..) => whole,
-            (Some(_), None, _) => {
-                if v.whole {
-                    whole_zeros
-                } else {
-                    zeros
-                }
-            }
-            (Some(_), Some(_), _) => masked,
+        let entry = match (&v.masks, from) {
+            (None, _) => whole,
+            (Some(_), None) if v.whole => zeros,
+            (Some(_), None) => &self.masked[1],
+            (Some(_), Some(_)) if v.whole => partial,
+            (Some(_), Some(_)) => self.whole_reads.as_ref().filter(|_| readable().is_some()).unwrap_or(&self.masked[0]),
         };
         // SAFETY: all lanes of the vectors that are read and written are inside their memory, which was checked; tables are as long as the
         // kernel has vectors, masks as long as any kernel has vectors, and factors as long as this one needs.

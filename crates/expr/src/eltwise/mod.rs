@@ -173,14 +173,6 @@ fn normal_cdf<N: Num>(s: N) -> N {
     s.mul(N::constant(FRAC_1_SQRT_2)).erf().mul_add(half, half)
 }
 
-/// The argument of the hyperbolic tangent in gelu_tanh, bounded where it is saturated already, in `f64` too, and must not overflow.
-#[inline(always)]
-fn gelu_bounded<N: Num>(s: N) -> (N, N) {
-    let c = s.clamp(-24.0, 24.0);
-    let cube = c.mul(c).mul(N::constant(SQRT_2_OVER_PI * GELU_CUBE));
-    (c, cube)
-}
-
 /// `s (1 + tanh(g)) / 2 = s / (1 + e^-2g)`.
 #[inline(always)]
 fn gelu_tanh<N: Num>(s: N) -> N {
@@ -188,14 +180,17 @@ fn gelu_tanh<N: Num>(s: N) -> N {
     s.div(s.mul(slope).exp().add(N::constant(1.0)))
 }
 
-/// `sigma(2g) + s 2 g' sigma(2g) (1 - sigma(2g))`.
+/// `w + s 2 g' w (1 - w)` with `w = sigma(2g)`, which is 0 or 1 from 10 on, where `2g` is 87: `1 / (1 + e)` and `1 - w = e w` for `e = e^-2g`.
 #[inline(always)]
 fn gelu_tanh_slope<N: Num>(s: N) -> N {
-    let (c, cube) = gelu_bounded(s);
-    let two_g = c.mul(cube.add(N::constant(SQRT_2_OVER_PI))).mul(N::constant(2.0));
-    let two_g_slope = cube.mul_add(N::constant(6.0), N::constant(2.0 * SQRT_2_OVER_PI));
-    let (w, rest) = logistics(two_g);
-    w.mul(c.mul(two_g_slope).mul_add(rest, N::constant(1.0)))
+    const LINEAR: f64 = 2.0 * SQRT_2_OVER_PI;
+    const CUBIC: f64 = LINEAR * GELU_CUBE;
+    let (one, c) = (N::constant(1.0), s.clamp(-10.0, 10.0));
+    let square = c.mul(c);
+    let e = c.mul(square.mul_add(N::constant(-CUBIC), N::constant(-LINEAR))).exp();
+    let slope = square.mul_add(N::constant(3.0 * CUBIC), N::constant(LINEAR));
+    let w = one.div(e.add(one));
+    w.mul(c.mul(slope).mul_add(e.mul(w), one))
 }
 
 /// `s tanh(ln(1 + e^s)) = s (n / (n + 2))` for `n = e^s (e^s + 2)`, where the quotient is 1 from 20 on.
@@ -207,18 +202,13 @@ fn mish<N: Num>(s: N) -> N {
     s.mul(n.div(n.add(two)))
 }
 
-/// `t + s sigma(s) (1 - t^2)` with `t = tanh(ln(1 + e^s))`, by `e = e^-|s|`: `t = n / d` and `1 - t^2 = m (1 + t) / d` for `d = n + m`, with `n = 1 + 2e`,
-/// `m = 2e^2` for `s > 0`, and `n = e (e + 2)`, `m = 2` else. `sigma` is 1 or `e` over `1 + e`: one quotient serves both.
+/// `t + s sigma(s) (1 - t^2)` with `t = tanh(ln(1 + e^s))` as a quotient of polynomials in `e = e^s`: `e w / d^2` for `d = e (e + 2) + 2` and
+/// `w = e (e (e + 4) + 4s + 6) + 4s + 4`, which is 1 from 20 on, and 0 from -1e4 on.
 #[inline(always)]
 fn mish_slope<N: Num>(s: N) -> N {
-    let (zero, one, two) = (N::constant(0.0), N::constant(1.0), N::constant(2.0));
-    let e = zero.sub(s.abs()).exp();
-    let positive = zero.lt(s);
-    let n = N::select(positive, e.mul_add(two, one), e.mul(e.add(two)));
-    let m = N::select(positive, two.mul(e).mul(e), two);
-    let (d, c) = (n.add(m), one.add(e));
-    let over_both = one.div(c.mul(d));
-    let (over_d, over_c) = (over_both.mul(c), over_both.mul(d));
-    let (t, sigma) = (n.mul(over_d), N::select(positive, over_c, e.mul(over_c)));
-    s.mul(sigma).mul_add(m.mul(over_d).mul(one.add(t)), t)
+    let [two, four] = [2.0, 4.0].map(N::constant);
+    let c = s.clamp(-1e4, 20.0);
+    let (e, fours) = (c.exp(), c.mul(four));
+    let (d, inner) = (e.mul_add(e.add(two), two), e.mul_add(e.add(four), fours.add(N::constant(6.0))));
+    e.mul(e.mul_add(inner, fours.add(four))).div(d.mul(d))
 }

@@ -48,12 +48,23 @@ pub struct Permute {
     pub vectors: [u8; 2],
     /// Whether elements of the destination as they were are multiplied by a number and added.
     pub adds: bool,
-    /// Only lanes in masks are read and written.
-    pub masked: bool,
-    /// Only lanes in masks are written, but vectors are read whole.
-    pub reads_whole: bool,
+    /// What masks hold for.
+    pub masked: Masked,
     /// Vectors of f32 are written whole, whatever the masks say, non-temporally, at multiples of their bytes.
     pub streaming: bool,
+}
+
+/// Which vectors have masks of their lanes; the others are accessed whole.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Masked {
+    /// None.
+    No,
+    /// All.
+    Both,
+    /// Those that are read.
+    Read,
+    /// Those that are written.
+    Written,
 }
 
 /// Where the elements of a tile go.
@@ -211,13 +222,7 @@ impl Key for Permute {
             Order::Kept => "kept".into(),
         };
         let [reads, writes] = self.vectors;
-        let masked = if self.reads_whole {
-            ".written"
-        } else if self.masked {
-            ".masked"
-        } else {
-            ""
-        };
+        let masked = ["", ".masked", ".read", ".written"][self.masked as usize];
         let each = if self.each { ".each" } else { "" };
         let adds = if self.adds { ".adds" } else { "" };
         let streaming = if self.streaming { ".streaming" } else { "" };
@@ -277,15 +282,15 @@ impl Permute {
             order: Order::Kept,
             vectors,
             adds: false,
-            masked: true,
-            reads_whole: false,
+            masked: Masked::Both,
             streaming: false,
         }
     }
 
     /// The mask of vector `i` of those that are read (0), written (1), or exist (2).
     fn mask(&self, f: &mut Function, args: Int, which: usize, i: usize) -> Option<Pred> {
-        self.masked.then(|| {
+        let whole = [Masked::Written, Masked::Read];
+        (self.masked != Masked::No && whole.get(which) != Some(&self.masked)).then(|| {
             let masks = f.argument(args, offset_of!(Args, masks) + which * size_of::<usize>());
             f.load_bits(masks.at((i * MASK_BYTES) as i32))
         })
@@ -318,7 +323,7 @@ impl Permute {
         let reads = f.argument(args, offset_of!(Args, reads));
         let vector = |i: usize| {
             let place = f.load_int(reads.at((i * size_of::<usize>()) as i32));
-            let mask = if self.reads_whole { None } else { self.mask(f, args, 0, i) };
+            let mask = self.mask(f, args, 0, i);
             f.load_number(self.from, from.indexed(place, 1, 0), mask)
         };
         (0..usize::from(self.vectors[0])).map(vector).collect()
@@ -398,7 +403,7 @@ impl Permute {
                 x = f.binary(Binary::AddF32, x, before);
             }
             // Nothing times infinity, divided by zero, or beside a zero point, is not zero; nor is what was read beside elements.
-            let made = self.adds || self.factors != UNCHANGED || self.reads_whole;
+            let made = self.adds || self.factors != UNCHANGED || self.masked == Masked::Written;
             if let Some(exists) = made.then(|| self.mask(f, args, 2, i)).flatten() {
                 let zero = f.zero(width);
                 x = f.select(exists, x, zero);

@@ -728,7 +728,9 @@ impl Chosen<'_> {
     fn add(&mut self, i: usize, operand: &Operand) -> Result<(), Skip> {
         let (shared, may) = (self.shared, self.across.is_none());
         let written = self.stages.iter().any(|s| s.writes(i) || s.folds.iter().any(|fold| fold.2 == i));
-        let way = match (operand.source, self.nest.step(i)) {
+        // A single element is a row of one.
+        let step = if may && self.nest.volume() == 1 { Some(1) } else { self.nest.step(i) };
+        let way = match (operand.source, step) {
             (Source::Table(_), Some(0)) if !shared => Some(Way::Made),
             (Source::Table(_), _) if !shared => return Err(Skip::Layout("a table along a row".into())),
             (Source::Row, _) if shared => return Err(Skip::Op("several passes over a row")),
@@ -742,7 +744,7 @@ impl Chosen<'_> {
             _ => None,
         };
         let writes = self.stages.iter().any(|s| s.over == Over::All && s.writes(i));
-        if (way.is_some_and(|way| !matches!(way, Way::Moves | Way::Own | Way::Sums)) || self.nest.step(i) == Some(0)) && writes {
+        if (way.is_some_and(|way| !matches!(way, Way::Moves | Way::Own | Way::Sums)) || step == Some(0)) && writes {
             return Err(Skip::Layout("a result that stands still along a row".into()));
         }
         match (element(operand), way) {

@@ -590,6 +590,14 @@ impl<'p> Builder<'p> {
         self.quant(at, Arg::scale(of), self.problem.attr.scales.get(&of), BinaryAlg::Mul)
     }
 
+    /// Divides register `at` by the scales of `of`.
+    ///
+    /// # Errors
+    /// As for [`Builder::scale`].
+    pub fn unscale(&mut self, at: usize, of: Arg) -> Result<(), Skip> {
+        self.quant(at, Arg::scale(of), self.problem.attr.scales.get(&of), BinaryAlg::Div)
+    }
+
     /// Subtracts the zero points of `of` from register `at`.
     ///
     /// # Errors

@@ -341,7 +341,8 @@ impl BatchNorm {
             (0, _) => together.next_multiple_of(shared / matrices.width).min(matrices.blocks),
             _ => matrices.blocks,
         };
-        let far = !target.caches.keep_again(op.src.bytes().saturating_mul(args.len()));
+        let bytes = op.src.bytes().saturating_mul(args.len());
+        let far = if once { !target.caches.keep(bytes) } else { !target.caches.keep_again(bytes) };
         Ok(BatchNorm { matrices, shared, together, flags, epsilon: op.epsilon.get(), forward, bits, stats, learnt, isa, far })
     }
 
@@ -472,7 +473,7 @@ impl BatchNorm {
         if !self.flags.use_global_stats && self.stats {
             for (arg, line) in [(Arg::MEAN, mean), (Arg::VARIANCE, variance)] {
                 let statistics = channels / self.shared;
-                (1..statistics).for_each(|i| line[i] = line[i * self.shared]);
+                (1..statistics).filter(|_| self.shared > 1).for_each(|i| line[i] = line[i * self.shared]);
                 ctx.buf(arg)?.write(0, &line[..statistics]);
             }
         }
@@ -614,6 +615,7 @@ impl Body for Joined<'_> {
     fn run<const W: usize, const FMA: bool>(self) {
         let Joined { matrices, folded, group, block, first, mean, variance } = self;
         let (width, all, n) = (matrices.width, (matrices.images * matrices.rows) as f64, mean.len());
+        let share = 1.0 / all;
         let mut totals = [0.0; COLUMNS];
         let mut squares = [0.0; COLUMNS];
         let ((segments, at), each) = (group.of_block(block), group.each * width);
@@ -640,7 +642,7 @@ impl Body for Joined<'_> {
         for (((mean, variance), total), square) in mean.iter_mut().zip(variance).zip(&*totals).zip(&*squares) {
             *mean = *total as f32;
             // Rounding must not make the variance negative; NaN stays.
-            let v = (square / all) as f32;
+            let v = (square * share) as f32;
             *variance = if v < 0.0 { 0.0 } else { v };
         }
     }

@@ -21,7 +21,7 @@ const BLOCKED: usize = 16;
 const PLANE: usize = 16 * 1024;
 const ROWS: std::ops::RangeInclusive<usize> = 64..=512;
 /// Elements of a task: its planes have zeros put around their rows once.
-const TASK: usize = 32 * 1024;
+const TASK: usize = 8 * 1024;
 
 /// Plans a normalisation.
 ///

@@ -22,7 +22,7 @@ use crate::row::Generated;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
-use oxidnn_jit::kernels::permute::{BITS, Order, Permute, bits};
+use oxidnn_jit::kernels::permute::{BITS, Masked, Order, Permute, bits};
 use oxidnn_jit::kernels::transpose::{Factor, Factors as Kinds};
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::Reorder;
@@ -38,7 +38,7 @@ const FEW: [usize; 4] = [3, 5, 6, 7];
 /// Nanoseconds of an execution; of a call; of a vector of a whole tile, and of its share in a permutation, and in a conversion; of one of a partial tile, of
 /// one of zeros, and of one that is written under a mask; and of a call with scales by lane, and by lane of each vector.
 const TIMES: Times<10> =
-    [[109.0, 41.0, 0.43, 0.054, 0.29, 0.85, 0.7, 6.5, 23.0, 95.0], [131.0, 29.5, 0.75, 0.34, 0.16, 1.68, 1.6, 0.0, 116.0, 210.0]];
+    [[109.0, 41.0, 0.43, 0.054, 0.29, 0.85, 0.7, 6.5, 23.0, 95.0], [125.0, 27.0, 0.62, 0.36, 0.16, 1.25, 1.6, 0.0, 33.0, 165.0]];
 /// The time of vectors that are added to old ones, relative to others; and of whole ones that are not permuted, relative to the same in a permutation.
 const ADDED: f64 = 1.6;
 const KEPT: f64 = 1.35;
@@ -399,8 +399,7 @@ impl Lanes {
             order,
             vectors: [vectors[0].len() as u8, vectors[1].len() as u8],
             adds: adds.is_some(),
-            masked: false,
-            reads_whole: false,
+            masked: Masked::No,
             streaming: false,
         };
         let of_tile = [0, 1].map(|i| sum(&most(&vectors[i]), &most(&lanes[i])));
@@ -439,7 +438,7 @@ impl Lanes {
             alike,
         };
         let of_tile_numbers = all.of_tile();
-        let size = Size { bytes: [1, 0].map(|t| types[t].bytes()), tiles: NUMBERS / of_tile_numbers };
+        let size = Size { bytes: [1, 0].map(|t| types[t].bytes()), reads: all.vectors[0].len(), tiles: NUMBERS / of_tile_numbers };
         let of_part = |left: &Left| (*left != all.all).then(|| partial(all.masks(left), bytes.clone(), (sizes, jit)));
         all.regions = Regions::new(
             draft.rest,

@@ -47,7 +47,7 @@ const SHORT: [usize; 6] = [2, 3, 4, 5, 6, 7];
 /// Nanoseconds of an execution; of a piece, its squares, and their vectors; of a piece to be interleaved, and its columns; of an interleaved piece, its
 /// vectors, and those that are converted; and of a piece with scales by line.
 const TIMES: Times<10> =
-    [[293.0, 78.0, 8.1, 0.0, 110.0, 4.0, 20.0, 0.8, 0.7, 100.0], [191.0, 95.0, 34.0, 0.64, 40.0, 3.8, 250.0, 0.74, 1.32, 270.0]];
+    [[293.0, 78.0, 8.1, 0.0, 110.0, 4.0, 20.0, 0.8, 0.7, 100.0], [208.0, 91.0, 29.0, 0.63, 60.0, 4.5, 170.0, 0.65, 1.0, 220.0]];
 
 /// Elements of scratch for zero points.
 const ZERO_POINTS: usize = 2;
@@ -653,7 +653,9 @@ impl Piece<'_> {
             Some(if all.columns == 0 { 0 } else { there })
         };
         let ((table, _, count), [alike, each]) = (all.groups, self.by.alike);
-        if (0..PADDED).filter(padded).count() == 0 {
+        // Positions are at most those of the last group of all.
+        let whole = count == positions.len() && positions.last().and_then(rows_of) == Some(rows.size);
+        if whole || (0..PADDED).filter(padded).count() == 0 {
             return interleaver.interleave(&Interleaved { rows: if all.columns == 0 { 0 } else { rows.size }, ..*all });
         }
         let share = if each > 0 { each * (count / self.by.inner) } else { alike };

@@ -19,11 +19,9 @@ const MOVES: &[Choose<CpuTarget>] = &[squares::plan, pieces::plan, lanes::plan, 
 const ROWS: std::ops::RangeInclusive<i64> = 2..=8;
 /// Contiguous elements in both tensors from which on arithmetic needs no separate step.
 const MIN_RUN: usize = 16;
-/// Seconds from the first step to the second, and the time of both relative to each on its own: the first leaves its result in L2 for the
-/// second, or in a cache behind it.
+/// Seconds from the first step to the second, and the time of both relative to each on its own.
 const BETWEEN: f64 = 1e-7;
 const BOTH: f64 = 1.4;
-const FAR: f64 = 2.2;
 /// Elements from which on two steps pay.
 const MIN_ELEMENTS: i64 = 256;
 
@@ -72,8 +70,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     };
     let what = "in two steps, the second from a copy in another layout or type";
     let [first, second] = steps;
-    let both = if op.src.bytes().saturating_add(op.dst.bytes()) > target.caches.l2 { FAR } else { BOTH };
-    let seconds = first.seconds().zip(second.seconds()).map(|(a, b)| both * (a + b) + BETWEEN);
+    let seconds = first.seconds().zip(second.seconds()).map(|(a, b)| BOTH * (a + b) + BETWEEN);
     staged::with_copy(problem, first, Copied { what, arg: Arg::DST, apart: true, reorders: [None, Some(second)], seconds }, target)
 }
 

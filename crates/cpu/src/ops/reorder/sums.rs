@@ -66,11 +66,7 @@ impl Behind {
 impl<K: Timed> Summed<K> {
     /// The kernel for the elements of a reorder, and the sums after it.
     pub(super) fn new(op: &Reorder, target: &CpuTarget, data: K, sums: Behind) -> Summed<K> {
-        let behind = match &sums {
-            Behind::Nothing => 0.0,
-            Behind::Words(_) => time::of_sums(op, false),
-            Behind::Folded(_) => time::of_sums(op, true),
-        };
+        let behind = if matches!(sums, Behind::Nothing) { 0.0 } else { time::of_sums(op) };
         let time = data.time(target.jit).map(|time| time + behind + time::of_memory(op, target, data.streams()));
         Summed { data, sums, seconds: time.map(|nanoseconds| nanoseconds * 1e-9) }
     }

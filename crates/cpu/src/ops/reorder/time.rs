@@ -17,10 +17,11 @@ type Traversal = Times<10>;
 /// Zeroed chunks and runs, and bytes that are cleared as a whole.
 const ZEROS: Times<3> = [[40.0, 1.2, 0.014], [30.0, 1.0, 0.02]];
 const COPIES: Traversal =
-    [[120.0, 18.0, 0.96, 0.0, 77.0, 3.3, 0.56, 4.0, 0.6, 0.36], [150.0, 18.0, 0.96, 0.0, 77.0, 3.3, 0.56, 4.0, 0.6, 0.6]];
+    [[140.0, 22.0, 1.2, 0.0, 95.0, 4.2, 0.7, 5.2, 0.8, 0.5], [165.0, 25.0, 1.35, 0.0, 105.0, 4.6, 0.8, 5.6, 0.85, 0.85]];
 const SQUARED: Traversal =
     [[145.0, 18.0, 0.96, 0.0, 97.0, 0.2, 0.13, 75.0, 3.0, 0.1], [91.0, 18.0, 0.96, 0.0, 120.0, 0.26, 0.15, 60.0, 3.8, 2.0]];
-const PIPELINE: Traversal = [[186.0, 54.0, 4.7, 0.24, 150.0, 0.0, 1.46, 127.0, 4.4, 0.96]; 2];
+const PIPELINE: Traversal =
+    [[186.0, 54.0, 4.7, 0.24, 150.0, 0.0, 1.46, 127.0, 4.4, 0.96], [240.0, 75.0, 6.0, 0.3, 200.0, 0.0, 2.0, 170.0, 6.0, 1.3]];
 /// Programs whose operands are in place, copied for them (each is counted), and in chunks.
 const PROGRAM: [Traversal; 3] = [
     [[226.0, 4.5, 1.57, 0.069, 4.5, 1.57, 0.069, 4.5, 1.57, 0.069], [206.0, 3.1, 0.95, 0.107, 3.1, 0.95, 0.107, 3.1, 0.95, 0.107]],
@@ -30,11 +31,11 @@ const PROGRAM: [Traversal; 3] = [
 /// An execution, rows, single elements, converted ones, and runs.
 const TABLES: Times<5> = [[171.0, 5.9, 0.67, 1.0, 3.0]; 2];
 /// An execution, calls, and vectors.
-const LOOKED_UP: Times<3> = [[125.0, 20.0, 1.1], [83.0, 20.0, 1.0]];
-/// An element of sums that are folded behind the elements, and of those that are added in words.
-const SUMS: [f64; 2] = [9.0, 0.3];
-/// Bytes a nanosecond that a core reads from memory.
-const BANDWIDTH: f64 = 10.0;
+const LOOKED_UP: Times<3> = [[125.0, 20.0, 1.1], [125.0, 19.0, 1.0]];
+/// An element of sums behind the elements.
+const SUM: f64 = 0.25;
+/// Bytes a nanosecond that a core moves beyond L2, and from or to memory.
+const BANDWIDTHS: [f64; 2] = [60.0, 12.0];
 
 /// The time of some counts.
 pub(super) fn total<const N: usize>(times: &Times<N>, isa: Option<Isa>, counts: [f64; N]) -> f64 {
@@ -109,14 +110,17 @@ impl Timed for LookedUp {
 }
 
 /// The time of sums behind the elements of a destination.
-pub(super) fn of_sums(op: &Reorder, folded: bool) -> f64 {
-    op.dst.bytes() as f64 * SUMS[usize::from(!folded)]
+pub(super) fn of_sums(op: &Reorder) -> f64 {
+    op.dst.bytes() as f64 * SUM
 }
 
-/// The time that a kernel needs for a result that is read from memory before it is written.
+/// The time that a kernel waits for data that L2 does not hold; results that are stored non-temporally are not read before.
 pub(super) fn of_memory(op: &Reorder, target: &CpuTarget, streams: bool) -> f64 {
-    let far = !streams && !target.caches.keep(op.src.bytes().saturating_add(op.dst.bytes()));
-    if far { op.dst.bytes() as f64 / BANDWIDTH } else { 0.0 }
+    let (read, written) = (op.src.bytes(), op.dst.bytes());
+    let bytes = read.saturating_add(written);
+    let far = !target.caches.keep(bytes);
+    let moved = if far && streams { read } else { bytes };
+    if bytes > target.caches.l2 { moved as f64 / BANDWIDTHS[usize::from(far)] } else { 0.0 }
 }
 
 /// The plan of the row that is predicted to be fastest.

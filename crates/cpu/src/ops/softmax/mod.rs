@@ -5,7 +5,7 @@ use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Softmax, SoftmaxAlg};
-use oxidnn_spec::{Arg, DataType, Op, Problem};
+use oxidnn_spec::{Arg, Attr, DataType, Op, Problem};
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
@@ -39,6 +39,9 @@ fn forward(op: &Softmax, problem: &Problem, by_row: bool) -> Result<(Pipeline, u
     let log = op.alg == SoftmaxAlg::Log;
     let zeros = op.alg == SoftmaxAlg::InfAsZero;
     let in_dst = op.dst.dtype == DataType::F32 && !problem.attr.reads_dst();
+    // One scale for all elements, and nothing else, is a factor of the sum's reciprocal.
+    let scaled = Attr { scales: Default::default(), scratchpad: Default::default(), ..problem.attr.clone() };
+    let by_sum = !log && scaled.is_default() && problem.attr.scales.values().all(|scale| scale.mask == 0);
     let mut b = Builder::new(problem, op.dst.dims(), None)?;
     let kept = b.all() & !(1 << op.axis);
     b.group(kept);
@@ -86,6 +89,10 @@ fn forward(op: &Softmax, problem: &Problem, by_row: bool) -> Result<(Pipeline, u
         b.copy(0, 1);
         b.forward(0, EltwiseAlg::Clip, 1.0, 1.0);
         b.both(0, BinaryAlg::Div);
+        if by_sum {
+            b.scale(0, Arg::SRC)?;
+            b.unscale(0, Arg::DST)?;
+        }
     }
     b.store(0, sum);
     b.stage(Over::All);
@@ -100,8 +107,14 @@ fn forward(op: &Softmax, problem: &Problem, by_row: bool) -> Result<(Pipeline, u
         b.forward(0, EltwiseAlg::Exp, 0.0, 0.0);
     }
     b.with(0, if log { BinaryAlg::Sub } else { BinaryAlg::Mul }, sum);
-    b.scale(0, Arg::SRC)?;
-    b.result(Arg::DST)?;
+    if by_sum {
+        let dst = b.argument(Arg::DST)?;
+        b.store(0, dst);
+        b.pad(Arg::DST)?;
+    } else {
+        b.scale(0, Arg::SRC)?;
+        b.result(Arg::DST)?;
+    }
     b.finish()
 }
 

@@ -79,7 +79,7 @@ fn compare(isa: Isa, kernel: Permute, exists: impl Fn(usize, usize) -> bool) {
     };
     for (t, w, l) in (0..2).flat_map(|t| (0..writes).flat_map(move |w| (0..lanes).map(move |l| (t, w, l)))) {
         let (vector, place) = lane(&kernel, n, (w, l));
-        let there = vector < reads && (!kernel.masked || exists(vector, place));
+        let there = vector < reads && (kernel.masked == Masked::No || exists(vector, place));
         let (x, bytes) = number(kernel.from, (t * reads + vector) * across + place);
         let x = (x - factor(0, w, l)) * factor(1, w, l) / factor(2, w, l) + factor(3, w, l) + if kernel.adds { 6.0 } else { 0.0 };
         let bytes = match kernel.to {
@@ -133,8 +133,7 @@ fn bits_come_to_any_places() {
                 order: Order::Bits(lanes),
                 vectors,
                 adds: false,
-                masked: false,
-                reads_whole: false,
+                masked: Masked::No,
                 streaming: false,
             };
             compare(isa, kernel, |_, _| true);
@@ -162,8 +161,7 @@ fn elements_are_converted_scaled_and_masked() {
                 order: Order::Bits(lanes),
                 vectors,
                 adds: false,
-                masked: true,
-                reads_whole: false,
+                masked: Masked::Both,
                 streaming: false,
             };
             compare(isa, kernel, |vector, lane| (vector + lane) % 3 != i % 3);
@@ -184,13 +182,16 @@ fn rows_become_neighbours_and_back() {
                     order,
                     vectors: [n; 2],
                     adds: false,
-                    masked: false,
-                    reads_whole: false,
+                    masked: Masked::No,
                     streaming: false,
                 };
                 compare(isa, kernel, |_, _| true);
-                let scaled =
-                    Permute { from: Elem::I8, factors: [Factor::Same, Factor::Same, Factor::None, Factor::None], masked: true, ..kernel };
+                let scaled = Permute {
+                    from: Elem::I8,
+                    factors: [Factor::Same, Factor::Same, Factor::None, Factor::None],
+                    masked: Masked::Both,
+                    ..kernel
+                };
                 compare(isa, scaled, |vector, lane| (vector + lane) % 3 != 1);
             }
         }
@@ -214,8 +215,7 @@ fn vectors_have_factors_of_their_own_and_what_was_there_is_added() {
                     order,
                     vectors: [count; 2],
                     adds: true,
-                    masked,
-                    reads_whole: false,
+                    masked: if masked { Masked::Both } else { Masked::No },
                     streaming: false,
                 };
                 compare(isa, kernel, |vector, place| !masked || (vector + place) % 3 > 0);
@@ -228,20 +228,10 @@ fn vectors_have_factors_of_their_own_and_what_was_there_is_added() {
 fn golden_listings() {
     let order = Order::Bits([0, 1, 4, 5]);
     let (factors, vectors) = (UNCHANGED, [4; 2]);
-    let kernel = Permute {
-        from: Elem::F32,
-        to: Elem::F32,
-        factors,
-        each: false,
-        order,
-        vectors,
-        adds: false,
-        masked: false,
-        reads_whole: false,
-        streaming: false,
-    };
+    let kernel =
+        Permute { from: Elem::F32, to: Elem::F32, factors, each: false, order, vectors, adds: false, masked: Masked::No, streaming: false };
     for (kernel, isa) in
-        [(kernel, Isa::AVX512), (Permute { order: Order::Interleaved(3), vectors: [3; 2], masked: true, ..kernel }, Isa::AVX2)]
+        [(kernel, Isa::AVX512), (Permute { order: Order::Interleaved(3), vectors: [3; 2], masked: Masked::Both, ..kernel }, Isa::AVX2)]
     {
         assert_eq!(golden(&kernel, isa).inner_spills, 0);
     }
