@@ -1,4 +1,4 @@
-; 171 instructions, 1117 bytes, 22 spills, 0 of them in inner loops
+; 193 instructions, 1138 bytes, 22 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -44,7 +44,7 @@
 00f3  mov rdx,[rax]
 00f6  add rcx,68h
 00fa  test rdx,rdx
-00fd  jle near 356h
+00fd  jle near 36Bh
 0103  nop word [rax+rax]
 010c  nop word [rax+rax]
 0115  nop word [rax+rax]
@@ -69,129 +69,148 @@
 017e  imul r14,r15
 0182  mov r15,[rdi+30h]
 0186  add r14,r15
-0189  mov r15,[rdi+18h]
-018d  shr r15,2
-0191  test r15,r15
-0194  jle near 2E9h
-019a  nop word [rax+rax]
-01a3  nop word [rax+rax]
-01ac  nop word [rax+rax]
-01b5  nop word [rax+rax]
-01be  xchg ax,ax
+0189  add r8,r14
+018c  add r9,r14
+018f  add r10,r14
+0192  add r11,r14
+0195  add rbx,r14
+0198  add rbp,r14
+019b  add r12,r14
+019e  add r13,r14
+01a1  mov r14,[rdi+18h]
+01a5  shr r14,2
+01a9  test r14,r14
+01ac  jle near 2E9h
+01b2  nop word [rax+rax]
+01bb  nop dword [rax+rax]
 01c0  vmovups zmm8,[rsi]
-01c6  vfmadd231ps zmm0,zmm8,[r8+r14]{1to16}
-01cd  vfmadd231ps zmm1,zmm8,[r9+r14]{1to16}
-01d4  vfmadd231ps zmm2,zmm8,[r10+r14]{1to16}
-01db  vfmadd231ps zmm3,zmm8,[r11+r14]{1to16}
-01e2  vfmadd231ps zmm4,zmm8,[rbx+r14]{1to16}
-01e9  vfmadd231ps zmm5,zmm8,[rbp+r14]{1to16}
-01f1  vfmadd231ps zmm6,zmm8,[r12+r14]{1to16}
-01f8  vfmadd231ps zmm7,zmm8,[r13+r14]{1to16}
-0200  vmovups zmm8,[rsi+40h]
-0207  vfmadd231ps zmm0,zmm8,[r8+r14+4]{1to16}
-020f  vfmadd231ps zmm1,zmm8,[r9+r14+4]{1to16}
-0217  vfmadd231ps zmm2,zmm8,[r10+r14+4]{1to16}
-021f  vfmadd231ps zmm3,zmm8,[r11+r14+4]{1to16}
-0227  vfmadd231ps zmm4,zmm8,[rbx+r14+4]{1to16}
-022f  vfmadd231ps zmm5,zmm8,[rbp+r14+4]{1to16}
-0237  vfmadd231ps zmm6,zmm8,[r12+r14+4]{1to16}
-023f  vfmadd231ps zmm7,zmm8,[r13+r14+4]{1to16}
-0247  vmovups zmm8,[rsi+80h]
-024e  vfmadd231ps zmm0,zmm8,[r8+r14+8]{1to16}
-0256  vfmadd231ps zmm1,zmm8,[r9+r14+8]{1to16}
-025e  vfmadd231ps zmm2,zmm8,[r10+r14+8]{1to16}
-0266  vfmadd231ps zmm3,zmm8,[r11+r14+8]{1to16}
-026e  vfmadd231ps zmm4,zmm8,[rbx+r14+8]{1to16}
-0276  vfmadd231ps zmm5,zmm8,[rbp+r14+8]{1to16}
-027e  vfmadd231ps zmm6,zmm8,[r12+r14+8]{1to16}
-0286  vfmadd231ps zmm7,zmm8,[r13+r14+8]{1to16}
-028e  vmovups zmm8,[rsi+0C0h]
-0295  vfmadd231ps zmm0,zmm8,[r8+r14+0Ch]{1to16}
-029d  vfmadd231ps zmm1,zmm8,[r9+r14+0Ch]{1to16}
-02a5  vfmadd231ps zmm2,zmm8,[r10+r14+0Ch]{1to16}
-02ad  vfmadd231ps zmm3,zmm8,[r11+r14+0Ch]{1to16}
-02b5  vfmadd231ps zmm4,zmm8,[rbx+r14+0Ch]{1to16}
-02bd  vfmadd231ps zmm5,zmm8,[rbp+r14+0Ch]{1to16}
-02c5  vfmadd231ps zmm6,zmm8,[r12+r14+0Ch]{1to16}
-02cd  vfmadd231ps zmm7,zmm8,[r13+r14+0Ch]{1to16}
-02d5  add r14,10h
+01c6  vfmadd231ps zmm0,zmm8,[r8]{1to16}
+01cc  vfmadd231ps zmm1,zmm8,[r9]{1to16}
+01d2  vfmadd231ps zmm2,zmm8,[r10]{1to16}
+01d8  vfmadd231ps zmm3,zmm8,[r11]{1to16}
+01de  vfmadd231ps zmm4,zmm8,[rbx]{1to16}
+01e4  vfmadd231ps zmm5,zmm8,[rbp]{1to16}
+01eb  vfmadd231ps zmm6,zmm8,[r12]{1to16}
+01f2  vfmadd231ps zmm7,zmm8,[r13]{1to16}
+01f9  vmovups zmm8,[rsi+40h]
+0200  vfmadd231ps zmm0,zmm8,[r8+4]{1to16}
+0207  vfmadd231ps zmm1,zmm8,[r9+4]{1to16}
+020e  vfmadd231ps zmm2,zmm8,[r10+4]{1to16}
+0215  vfmadd231ps zmm3,zmm8,[r11+4]{1to16}
+021c  vfmadd231ps zmm4,zmm8,[rbx+4]{1to16}
+0223  vfmadd231ps zmm5,zmm8,[rbp+4]{1to16}
+022a  vfmadd231ps zmm6,zmm8,[r12+4]{1to16}
+0232  vfmadd231ps zmm7,zmm8,[r13+4]{1to16}
+0239  vmovups zmm8,[rsi+80h]
+0240  vfmadd231ps zmm0,zmm8,[r8+8]{1to16}
+0247  vfmadd231ps zmm1,zmm8,[r9+8]{1to16}
+024e  vfmadd231ps zmm2,zmm8,[r10+8]{1to16}
+0255  vfmadd231ps zmm3,zmm8,[r11+8]{1to16}
+025c  vfmadd231ps zmm4,zmm8,[rbx+8]{1to16}
+0263  vfmadd231ps zmm5,zmm8,[rbp+8]{1to16}
+026a  vfmadd231ps zmm6,zmm8,[r12+8]{1to16}
+0272  vfmadd231ps zmm7,zmm8,[r13+8]{1to16}
+0279  vmovups zmm8,[rsi+0C0h]
+0280  vfmadd231ps zmm0,zmm8,[r8+0Ch]{1to16}
+0287  vfmadd231ps zmm1,zmm8,[r9+0Ch]{1to16}
+028e  vfmadd231ps zmm2,zmm8,[r10+0Ch]{1to16}
+0295  vfmadd231ps zmm3,zmm8,[r11+0Ch]{1to16}
+029c  vfmadd231ps zmm4,zmm8,[rbx+0Ch]{1to16}
+02a3  vfmadd231ps zmm5,zmm8,[rbp+0Ch]{1to16}
+02aa  vfmadd231ps zmm6,zmm8,[r12+0Ch]{1to16}
+02b2  vfmadd231ps zmm7,zmm8,[r13+0Ch]{1to16}
+02b9  add r8,10h
+02bd  add r9,10h
+02c1  add r10,10h
+02c5  add r11,10h
+02c9  add rbx,10h
+02cd  add rbp,10h
+02d1  add r12,10h
+02d5  add r13,10h
 02d9  add rsi,100h
-02e0  dec r15
+02e0  dec r14
 02e3  jne near 1C0h
-02e9  mov r15,[rdi+18h]
-02ed  and r15,3
-02f1  test r15,r15
-02f4  jle near 34Dh
+02e9  mov r14,[rdi+18h]
+02ed  and r14,3
+02f1  test r14,r14
+02f4  jle near 362h
 02fa  nop word [rax+rax]
 0300  vmovups zmm8,[rsi]
-0306  vfmadd231ps zmm0,zmm8,[r8+r14]{1to16}
-030d  vfmadd231ps zmm1,zmm8,[r9+r14]{1to16}
-0314  vfmadd231ps zmm2,zmm8,[r10+r14]{1to16}
-031b  vfmadd231ps zmm3,zmm8,[r11+r14]{1to16}
-0322  vfmadd231ps zmm4,zmm8,[rbx+r14]{1to16}
-0329  vfmadd231ps zmm5,zmm8,[rbp+r14]{1to16}
-0331  vfmadd231ps zmm6,zmm8,[r12+r14]{1to16}
-0338  vfmadd231ps zmm7,zmm8,[r13+r14]{1to16}
-0340  add r14,4
-0344  add rsi,40h
-0348  dec r15
-034b  jne short 300h
-034d  dec rdx
-0350  jne near 140h
-0356  mov rdx,[rdi+38h]
-035a  mov rsi,[rax+10h]
-035e  mov r8,[rdi+40h]
-0362  mov r9,[rsp+100h]
-036a  imul r8,r9
-036e  add rdx,rsi
-0371  add rdx,r8
-0374  mov rsi,[rsp+0C0h]
-037c  lea rdx,[rdx+rsi*4]
-0380  mov rsi,[rdi+40h]
-0384  vmovups [rdx],zmm0
-038a  add rdx,rsi
-038d  vmovups [rdx],zmm1
-0393  add rdx,rsi
-0396  vmovups [rdx],zmm2
-039c  add rdx,rsi
-039f  vmovups [rdx],zmm3
-03a5  add rdx,rsi
-03a8  vmovups [rdx],zmm4
-03ae  add rdx,rsi
-03b1  vmovups [rdx],zmm5
-03b7  add rdx,rsi
-03ba  vmovups [rdx],zmm6
-03c0  add rdx,rsi
-03c3  vmovups [rdx],zmm7
-03c9  mov rdx,[rdi+28h]
-03cd  mov rsi,[rsp+140h]
-03d5  add rsi,rdx
-03d8  mov [rsp+140h],rsi
-03e0  mov rdx,[rsp+0C0h]
-03e8  add rdx,10h
-03ec  mov [rsp+0C0h],rdx
-03f4  mov rdx,[rsp+80h]
-03fc  dec rdx
-03ff  mov [rsp+80h],rdx
-0407  jne near 0C0h
-040d  mov rdx,[rsp+100h]
-0415  add rdx,8
-0419  mov [rsp+100h],rdx
-0421  mov rdx,[rsp+40h]
-0426  dec rdx
-0429  mov [rsp+40h],rdx
-042e  jne near 80h
-0434  mov rax,rcx
-0437  mov rcx,[rsp]
-043b  dec rcx
-043e  mov [rsp],rcx
-0442  jne near 40h
-0448  add rsp,180h
-044f  pop r15
-0451  pop r14
-0453  pop r13
-0455  pop r12
-0457  pop rbp
-0458  pop rbx
-0459  vzeroupper
-045c  ret
+0306  vfmadd231ps zmm0,zmm8,[r8]{1to16}
+030c  vfmadd231ps zmm1,zmm8,[r9]{1to16}
+0312  vfmadd231ps zmm2,zmm8,[r10]{1to16}
+0318  vfmadd231ps zmm3,zmm8,[r11]{1to16}
+031e  vfmadd231ps zmm4,zmm8,[rbx]{1to16}
+0324  vfmadd231ps zmm5,zmm8,[rbp]{1to16}
+032b  vfmadd231ps zmm6,zmm8,[r12]{1to16}
+0332  vfmadd231ps zmm7,zmm8,[r13]{1to16}
+0339  add r8,4
+033d  add r9,4
+0341  add r10,4
+0345  add r11,4
+0349  add rbx,4
+034d  add rbp,4
+0351  add r12,4
+0355  add r13,4
+0359  add rsi,40h
+035d  dec r14
+0360  jne short 300h
+0362  dec rdx
+0365  jne near 140h
+036b  mov rdx,[rdi+38h]
+036f  mov rsi,[rax+10h]
+0373  mov r8,[rdi+40h]
+0377  mov r9,[rsp+100h]
+037f  imul r8,r9
+0383  add rdx,rsi
+0386  add rdx,r8
+0389  mov rsi,[rsp+0C0h]
+0391  lea rdx,[rdx+rsi*4]
+0395  mov rsi,[rdi+40h]
+0399  vmovups [rdx],zmm0
+039f  add rdx,rsi
+03a2  vmovups [rdx],zmm1
+03a8  add rdx,rsi
+03ab  vmovups [rdx],zmm2
+03b1  add rdx,rsi
+03b4  vmovups [rdx],zmm3
+03ba  add rdx,rsi
+03bd  vmovups [rdx],zmm4
+03c3  add rdx,rsi
+03c6  vmovups [rdx],zmm5
+03cc  add rdx,rsi
+03cf  vmovups [rdx],zmm6
+03d5  add rdx,rsi
+03d8  vmovups [rdx],zmm7
+03de  mov rdx,[rdi+28h]
+03e2  mov rsi,[rsp+140h]
+03ea  add rsi,rdx
+03ed  mov [rsp+140h],rsi
+03f5  mov rdx,[rsp+0C0h]
+03fd  add rdx,10h
+0401  mov [rsp+0C0h],rdx
+0409  mov rdx,[rsp+80h]
+0411  dec rdx
+0414  mov [rsp+80h],rdx
+041c  jne near 0C0h
+0422  mov rdx,[rsp+100h]
+042a  add rdx,8
+042e  mov [rsp+100h],rdx
+0436  mov rdx,[rsp+40h]
+043b  dec rdx
+043e  mov [rsp+40h],rdx
+0443  jne near 80h
+0449  mov rax,rcx
+044c  mov rcx,[rsp]
+0450  dec rcx
+0453  mov [rsp],rcx
+0457  jne near 40h
+045d  add rsp,180h
+0464  pop r15
+0466  pop r14
+0468  pop r13
+046a  pop r12
+046c  pop rbp
+046d  pop rbx
+046e  vzeroupper
+0471  ret

@@ -83,8 +83,8 @@ impl Pass {
 struct Cursor {
     /// The first step of every row of `A`, or of the first one where they are neighbours.
     rows: Vec<Int>,
-    /// How far `A` has come from there.
-    k: Int,
+    /// How far `A` has come from there, unless the rows' addresses move.
+    k: Option<Int>,
     /// The line of `B`.
     b: Int,
     /// [`FLIP`] in a register, where a step is one pass and leaves room for it.
@@ -96,9 +96,10 @@ struct Cursor {
 impl Cursor {
     /// The step of row `i`, that many bytes into it.
     fn row(&self, i: usize, bytes: i32) -> Addr {
-        match self.rows[..] {
-            [first] => first.indexed(self.k, 1, bytes + i as i32 * 4),
-            _ => self.rows[i].indexed(self.k, 1, bytes),
+        match (self.k, &self.rows[..]) {
+            (Some(k), [first]) => first.indexed(k, 1, bytes + i as i32 * 4),
+            (Some(k), rows) => rows[i].indexed(k, 1, bytes),
+            (None, rows) => rows[i].at(bytes),
         }
     }
 }
@@ -252,6 +253,12 @@ impl Writer<'_> {
         f.add(table, ((1 + rows.len()) * size_of::<usize>()) as i32);
         let (k, from) = (spot.scaled(f, spot.word(3)), f.load_int(self.args.at(offset_of!(Args, a_from) as i32)));
         f.add(k, from);
+        let k = if self.moves_rows(f.isa()) {
+            rows.iter().for_each(|row| f.add(*row, k));
+            None
+        } else {
+            Some(k)
+        };
         let at = Cursor { rows, k, b, flip: constants.0, ones: constants.1 };
         let steps = |f: &mut Function| f.load_int(self.args.at(offset_of!(Args, steps) as i32));
         let (blocks, shift) = (steps(f), unroll_shift(self.dot));
@@ -263,6 +270,13 @@ impl Writer<'_> {
         if self.dot.partial > 0 {
             self.partial_step(f, &at, sums);
         }
+    }
+
+    /// Whether the addresses of rows move instead of an offset from them: where every multiply-add reads its number of `A` from memory, an
+    /// index would make it two operations of the front end, as many as loads can be.
+    fn moves_rows(&self, isa: Isa) -> bool {
+        let reads = matches!(self.passes[..], [Pass::Whole(op)] if op != Accumulate::DotU8S8);
+        isa.avx512 && reads && self.dot.vectors == 1 && self.dot.listed() > 1 && matches!(self.dot.a_step, Stride::Fixed(_))
     }
 
     /// Bytes of a line of a packed panel.
@@ -289,15 +303,16 @@ impl Writer<'_> {
             if let Some((ahead, _)) = self.ahead.filter(|_| count > 1) {
                 f.prefetch(Prefetch::L2, ahead.at(step * (PREFETCH_BYTES / 4) as i32));
             }
-            if let Some(bytes) = self.a_step {
-                f.add(at.k, bytes);
+            if let (Some(bytes), Some(k)) = (self.a_step, at.k) {
+                f.add(k, bytes);
             }
             if let Some(bytes) = self.b_row.filter(|_| self.dot.product != Product::F16) {
                 f.add(at.b, bytes);
             }
         }
         if let Stride::Fixed(bytes) = self.dot.a_step {
-            f.add(at.k, count * bytes);
+            let moved = at.k.as_ref().map_or(&at.rows[..], std::slice::from_ref);
+            moved.iter().for_each(|address| f.add(*address, count * bytes));
         }
         if self.b_row.is_none() {
             f.add(at.b, count * self.line());
