@@ -186,6 +186,12 @@ pub(crate) fn transposition(elements: i64, facts: &Facts) -> f64 {
     COPY + (elements * 8) as f64 / (bandwidth(facts) * TURNED)
 }
 
+/// Seconds of `gemm_sm80.cu` for rows of any alignment: those of a stage of 128 bytes of K, and of a tile besides, for each wave of tiles.
+pub(crate) fn unaligned([m, n, k, batch]: [i64; 4], bytes: i64, facts: &Facts) -> f64 {
+    let waves = ceil(ceil(m, 128) * ceil(n, 128) * batch, i64::from(facts.multiprocessors));
+    waves as f64 * (ceil(k * bytes, 128) as f64 * 2.4e-6 + 6e-6)
+}
+
 /// Peak memory bandwidth in bytes per second.
 fn bandwidth(facts: &Facts) -> f64 {
     f64::from(facts.memory_clock) * 1e3 * 2.0 * f64::from(facts.memory_bus) / 8.0
