@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(BOUNDS) rows_vector(const __grid_co
     for (i64 first = (i64)blockIdx.x * PER_BLOCK; first < a.outputs; first += (i64)gridDim.x * PER_BLOCK) {
 #if EXACT && PER_BLOCK == 1
         row(a, (index)first, true, threadIdx.x, ahead);
-#elif EXACT && THREADS <= 32
+#elif EXACT && THREADS == 32
         if (first + own < a.outputs) row(a, (index)(first + own), true, threadIdx.x % THREADS, ahead);
 #else
         row(a, (index)(first + own), first + own < a.outputs, threadIdx.x % THREADS, ahead);

@@ -1,5 +1,5 @@
-//! `between:sm90`: convolutions of NCHW tensors by the rows for NHWC, with transpositions of the operands that these cannot read before, and of results that they
-//! cannot write after.
+//! `between:sm90`: convolutions of NCHW tensors, and of NHWC tensors whose pixels are not 16-byte aligned, by the rows for aligned NHWC, with copies of the operands
+//! that these cannot read before, and of results that they cannot write after.
 
 use super::transpose::{Kept, copied};
 use super::{conv, gemm};
@@ -8,7 +8,7 @@ use crate::program::{Launch, MapPlace, Program, Word};
 use crate::row::Lower;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::Conv;
-use oxidnn_spec::{Arg, Dims, Layout, Op, PostOp, Problem, Prop, Tensor};
+use oxidnn_spec::{Arg, Blocking, Dims, Layout, Op, PostOp, Problem, Prop, Tensor};
 
 const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
@@ -19,33 +19,47 @@ struct Way<'a> {
     rows: &'a [Lower],
 }
 
-/// Convolution of NCHW tensors.
-pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
-    let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
+/// Convolution or deconvolution.
+pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    let (prop, groups, is_apart) = match &problem.op {
+        Op::Conv(op) => (op.prop, op.sizes().g, is_apart(op)),
+        Op::Deconv(op) => (op.prop, op.sizes().g, false),
+        _ => return Err(Skip::Op("anything but convolutions")),
+    };
     gemm::hopper(target)?;
-    if op.sizes().g != 1 || problem.attr.depthwise_index().is_some() {
-        return Err(Skip::Shape("groups, or sizes that an execution gives"));
+    if problem.attr.depthwise_index().is_some() {
+        return Err(Skip::Shape("a depthwise convolution behind it"));
     }
     if problem.attr.post_ops.iter().any(|p| matches!(p, PostOp::Sum { .. })) {
         return Err(Skip::Attr("a sum with what is there".into()));
     }
-    let (src, dst) = match op.prop {
+    let (src, dst) = match prop {
         Prop::BackwardData => (Arg::DIFF_SRC, Arg::DIFF_DST),
         Prop::BackwardWeights => (Arg::SRC, Arg::DIFF_DST),
         _ => (Arg::SRC, Arg::DST),
     };
     let apart = |t: &Tensor| t.blocking().is_some_and(|b| b.is_plain() && b.strides[1] != 1 && t.dims()[1] > 1);
-    let all: Vec<Arg> = [src, dst].into_iter().filter(|&arg| problem.op.tensor(arg).is_some_and(apart)).collect();
+    let astray = |t: &Tensor| {
+        let is_whole = |b: &Blocking, d: usize| d == 1 || t.dims()[d] == 1 || b.strides[d] * t.dtype.bits() as i64 % 128 == 0;
+        t.blocking().is_some_and(|b| b.is_plain() && !(0..t.dims().len()).all(|d| is_whole(b, d)))
+    };
+    let is_copied = |&arg: &Arg| problem.op.tensor(arg).is_some_and(|t| apart(t) || !is_written(arg) && astray(t));
+    let all: Vec<Arg> = [src, dst].into_iter().filter(is_copied).collect();
     let (written, read): (Vec<Arg>, Vec<Arg>) = all.iter().partition(|&&arg| is_written(arg));
     // 1x1 with strides: the copy holds only the pixels that are read, and the convolution becomes a product.
-    let gathered: &[Lower] = if is_apart(op) { &[gemm::pointwise_conv] } else { &[] };
-    let one_side: &[Lower] = if written.is_empty() { &[] } else { &[gemm::conv] };
+    let gathered: &[Lower] = if is_apart { &[gemm::pointwise_conv] } else { &[] };
+    let one_side: &[Lower] = if written.is_empty() || groups > 1 { &[] } else { &[gemm::conv] };
+    let whole: &[Lower] = match &problem.op {
+        Op::Deconv(_) => &[gemm::deconv, gemm::weights::deconv],
+        _ if groups > 1 => &[gemm::groups::conv],
+        _ => &[gemm::pointwise_conv, gemm::stem::conv, gemm::conv, gemm::weights::conv],
+    };
     let ways = [
         // The rows for few input channels read any layout.
         Way { args: if written == [Arg::DST] { &written } else { &[] }, channels_last: true, rows: &[gemm::stem::conv] },
         Way { args: &read, channels_last: false, rows: gathered },
         Way { args: &read, channels_last: true, rows: one_side },
-        Way { args: &all, channels_last: true, rows: &[gemm::pointwise_conv, gemm::stem::conv, gemm::conv, gemm::weights::conv] },
+        Way { args: &all, channels_last: true, rows: whole },
     ];
     let within = target.within();
     let mut last = Skip::Layout("channels that are next to each other already".into());
@@ -83,6 +97,17 @@ fn visited(src: &Tensor, dst: &Tensor, steps: &Dims) -> Result<Tensor, Skip> {
     Ok(view)
 }
 
+/// Spaces the pixels of a dense NHWC tensor by multiples of 16 bytes.
+fn align(tensor: &mut Tensor) -> Result<(), Skip> {
+    let (channels, unit) = (tensor.dims()[1].max(1), 128 / tensor.dtype.bits().max(1) as i64);
+    let lead = (channels + unit - 1) / unit * unit;
+    let blocking = tensor.layout.blocking_mut().ok_or(OVERFLOW)?;
+    for (_, stride) in blocking.strides.iter_mut().enumerate().filter(|(d, _)| *d != 1) {
+        *stride = (*stride / channels).checked_mul(lead).ok_or(OVERFLOW)?;
+    }
+    Ok(())
+}
+
 fn between(problem: &Problem, way: &Way<'_>, row: Lower, [target, within]: [&CudaTarget; 2]) -> Result<Program, Skip> {
     let mut inner = problem.clone();
     let mut view = None;
@@ -106,12 +131,16 @@ fn between(problem: &Problem, way: &Way<'_>, row: Lower, [target, within]: [&Cud
                 order[1..].rotate_left(1);
             }
             o.tensor.layout = Layout::dense(dims, &order).map_err(|_| OVERFLOW)?;
+            if way.channels_last {
+                align(o.tensor)?;
+            }
             let at = all.book(o.tensor.bytes()).ok_or(OVERFLOW)?;
             kept.push(Kept { arg: o.arg, tensor: o.tensor.clone(), at });
         }
     }
     let mut program = row(&inner, within)?.shifted(all.scratch);
-    let otherwise = Program::or_unaligned(conv::conv, problem, target)?;
+    let generic = if matches!(problem.op, Op::Deconv(_)) { conv::deconv } else { conv::conv };
+    let otherwise = Program::or_unaligned(generic, problem, target)?;
     (all.scratch, all.unaligned) = (program.scratch.max(otherwise.scratch), otherwise.unaligned);
     let mut after = Vec::new();
     for kept in &kept {

@@ -84,7 +84,7 @@ const CONV: &[Row] = &[
     Row { name: "weights:sm90", lower: gemm::weights::conv },
     Row { name: "groups:sm80", lower: gemm::groups::conv },
     Row { name: "planar:sm90", lower: gemm::planar::conv },
-    Row { name: "between:sm90", lower: between::conv },
+    Row { name: "between:sm90", lower: between::lower },
     Row { name: "gemm:sm80", lower: gemm::pointwise_conv_mma },
     Row { name: "gemm:f32", lower: gemm::simt::pointwise_conv },
     Row { name: "depthwise:sm90", lower: gemm::depthwise::conv },
@@ -95,6 +95,7 @@ const CONV: &[Row] = &[
 const DECONV: &[Row] = &[
     Row { name: "window:sm90", lower: gemm::deconv },
     Row { name: "weights:sm90", lower: gemm::weights::deconv },
+    Row { name: "between:sm90", lower: between::lower },
     Row { name: "tiles:generic", lower: conv::deconv },
 ];
 const RNN: &[Row] = &[Row { name: "steps:generic", lower: rnn::lower }];

@@ -12,6 +12,11 @@ use std::fmt::Write;
 const WORDS: i64 = 32;
 const WORDS_OF_SHARED: i64 = 16;
 const WORDS_OF_MANY: i64 = 24;
+/// Threads of a row that share a warp with other rows, and registers of a thread for the row, at most. Rows at any offset have an element per thread beyond both ends
+/// of their whole vectors; those of fewer terms have no vectors.
+const PART_OF_WARP: [i64; 4] = [2, 4, 8, 16];
+const WORDS_OF_SHORT: i64 = 16;
+const SHORT: i64 = 128;
 
 /// Threads of a CTA in a cluster, and registers of a thread for the row: with two CTAs per SM, or one.
 const CLUSTERED: i64 = 512;
@@ -175,7 +180,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     let shares = shared().next().is_some();
     let staged = shared().all(|t| t.shift == along.0 && t.layout.ndims() == 1) && shared().count() as i64 * terms <= STAGED;
     let parts = || adrift(inputs.iter().filter(|i| i.kept).chain(dst), along.0).filter(|_| down.is_some() && staged);
-    let adrift = whole.is_none().then(parts).flatten();
+    let adrift = whole.is_none().then(parts).flatten().filter(|_| terms >= SHORT || shares);
     let vector = whole.or(adrift).unwrap_or(1);
     let adrift = adrift.is_some();
     let words: i64 = inputs.iter().filter(|i| i.kept).map(|i| i.words(vector)).sum();
@@ -198,6 +203,14 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
         Shape { resident, blocks: if resident > 0 { resident * i64::from(facts.multiprocessors) } else { 1 << 20 }, ..shape }
     };
     let vectors = (terms / vector).max(1);
+    let short = PART_OF_WARP.into_iter().find_map(|threads| {
+        let chunks = chunks(vectors, threads).filter(|chunks| chunks * words <= WORDS_OF_SHORT)?;
+        (threads >= if adrift { 2 * vector } else { vectors.min(if vector == 1 { 4 } else { 8 }) }).then_some(with(Shape {
+            threads,
+            chunks,
+            ..base
+        }))
+    });
     let single = [32, 64, 128, 256, 512, 1024].into_iter().find_map(|threads| {
         let chunks = chunks(vectors, threads)?;
         let limit = if threads == 1024 {
@@ -209,6 +222,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
         };
         (chunks * words <= limit).then_some(with(Shape { threads, chunks, ..base }))
     });
+    let single = short.or(single);
     let staging = || {
         let chunks = chunks(vectors, STAGING)?;
         let (bytes, most) = (chunks * words * 4 * STAGING, i64::from(facts.shared_memory) - 2048);
@@ -276,7 +290,7 @@ fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
         emit.code(ACROSS);
     }
     emit.code(&format!(
-        "DEVICE real reduced(int stage, real x) {{\n#pragma unroll\n    for (int step = 16; step > 0; step /= 2) x = combine(stage, x, __shfl_xor_sync(~0u, x, step));\n\
+        "DEVICE real reduced(int stage, real x) {{\n#pragma unroll\n    for (int step = THREADS < 32 ? THREADS / 2 : 16; step > 0; step /= 2) x = combine(stage, x, __shfl_xor_sync(~0u, x, step));\n\
          #if THREADS > 32\n    __shared__ real parts[THREADS * PER_BLOCK / 32];\n    const int warps = THREADS / 32, first = threadIdx.x / THREADS * warps;\n    \
          __syncthreads();\n    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = x;\n    __syncthreads();\n    x = parts[first];\n#pragma unroll\n    \
          for (int w = 1; w < warps; ++w) x = combine(stage, x, parts[first + w]);\n#endif\n    return {all};\n}}\n"

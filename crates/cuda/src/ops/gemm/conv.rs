@@ -165,7 +165,7 @@ pub(super) fn walked((arg, t): (Arg, &Tensor), visits: &Visits, [channels, pixel
     // Strides of W, H, D; a dimension that the tensor does not have gets the extent of those inside of it.
     let spatial: [i64; 3] = std::array::from_fn(|i| if i + 2 < n && t.dims()[n - 1 - i] != 1 { step(n - 1 - i) } else { 0 });
     let inner = inner_first(sizes);
-    let (mut strides, mut last) = ([0u64; 4], c);
+    let (mut strides, mut last) = ([0u64; 4], ceil(c * bytes, 16) * 16 / bytes);
     for i in 0..3 {
         let step = if spatial[i] > 0 { spatial[i] } else { last };
         strides[i] = (step * bytes) as u64;
@@ -300,7 +300,7 @@ impl<'a> Window<'a> {
         let (from_layout, to_layout) = (plain(from)?, plain(to)?);
         let unit = plane_unit(to, to_layout);
         let planes = unit.is_some();
-        if !is_close(from, from_layout) || self.given * bytes % 16 != 0 || !planes && to_layout.strides[1] != 1 {
+        if !is_close(from, from_layout) || !planes && to_layout.strides[1] != 1 {
             return Err(Skip::Layout("channels that are not next to each other, or pixels that are not 16-byte aligned".into()));
         }
         let walks = self.walks();
@@ -387,15 +387,24 @@ impl<'a> Window<'a> {
         Ok((self.filter(program, target)?, false))
     }
 
-    /// The weights with K innermost and N outermost: the argument itself, or a copy in scratch.
+    /// Input channels of a tap in K-major weights, padded to 16 bytes.
+    fn held(&self) -> i64 {
+        let unit = 128 / self.channels.weights.dtype.bits() as i64;
+        ceil(self.given, unit) * unit
+    }
+
+    /// The weights with K innermost, from tap to tap by `held`, and N outermost: the argument itself, or a copy in scratch.
     pub(super) fn filter(&self, program: &mut Program, target: &CudaTarget) -> Result<MapPlace, Skip> {
         let t = self.channels.weights;
         let (given, made) = if self.forward { (1, 0) } else { (0, 1) };
         let wanted = self.filter_order(made, given)?;
-        if is_alike(t, &wanted) {
+        if self.held() == self.given && is_alike(t, &wanted) {
             return Ok(MapPlace::Arg(Arg::WEIGHTS, 0));
         }
-        let copy = Tensor { dtype: t.dtype, layout: wanted };
+        let mut copy = Tensor { dtype: t.dtype, layout: wanted };
+        for (_, stride) in copy.layout.blocking_mut().ok_or(OVERFLOW)?.strides.iter_mut().enumerate().filter(|(d, _)| *d != given) {
+            *stride = (*stride / self.given).checked_mul(self.held()).ok_or(OVERFLOW)?;
+        }
         let at = program.book(copy.bytes()).ok_or(OVERFLOW)?;
         let kept = Kept { arg: Arg::WEIGHTS, tensor: copy, at };
         program.launches.extend(copied(t, &kept, true, target)?.launches);
@@ -444,7 +453,8 @@ impl<'a> Window<'a> {
     fn weights_map(&self, r: &Request, place: MapPlace, shape: shape::Shape) -> TensorMap {
         let taps: i64 = self.z.k.iter().product();
         let (inner, outer) = if r.b_mn { (self.made, self.given) } else { (self.given, self.made) };
-        let strides = [(inner * r.bytes) as u64, (inner * taps * r.bytes) as u64];
+        let lead = if r.b_mn { inner } else { self.held() };
+        let strides = [(lead * r.bytes) as u64, (lead * taps * r.bytes) as u64];
         let tile = if r.b_mn { [64, 1, (128 / r.bytes) as u32] } else { [(128 / r.bytes) as u32, 1, (shape.n / shape.cluster[0]) as u32] };
         TensorMap::boxes(place, operand_kind(self.channels.weights.dtype), &[inner as u64, taps as u64, outer as u64], &strides, &tile)
     }

@@ -52,6 +52,8 @@ struct Matrix {
     inner: i64,
     batches: i64,
     batch_stride: i64,
+    /// The place in scratch of a copy, which these numbers describe.
+    kept: Option<usize>,
 }
 
 /// A batched matrix product with its epilogue: C = epilogue(A B).
@@ -100,7 +102,7 @@ fn matrix(arg: Arg, t: &Tensor, transposed: bool) -> Result<Matrix, Skip> {
     if transposed {
         (outer, inner) = (inner, outer);
     }
-    Ok(Matrix { arg, dtype: t.dtype, offset: b.offset, outer, inner, batches, batch_stride })
+    Ok(Matrix { arg, dtype: t.dtype, offset: b.offset, outer, inner, batches, batch_stride, kept: None })
 }
 
 /// Lowers a product to one of the kernels.
@@ -217,6 +219,7 @@ fn inner_matrices(problem: &Problem, way: Way<'_>) -> Result<Program, Skip> {
         inner,
         batches: 1,
         batch_stride: 0,
+        kept: None,
     };
     let turned = |x: Matrix| Matrix { outer: x.inner, inner: x.outer, ..x };
     let forward = op.prop.is_forward();
@@ -320,7 +323,16 @@ fn pixels(problem: &Problem, way: Way<'_>) -> Result<Program, Skip> {
     if op.weights.dtype == DataType::F32 && inner != 1 && given != 1 {
         return Err(Skip::Layout("weights of f32 that are not contiguous along the sum: wgmma reads a copy that are".into()));
     }
-    let one = |arg, t: &Tensor, b: &Blocking| Matrix { arg, dtype: t.dtype, offset: b.offset, outer, inner, batches: 1, batch_stride: 0 };
+    let one = |arg, t: &Tensor, b: &Blocking| Matrix {
+        arg,
+        dtype: t.dtype,
+        offset: b.offset,
+        outer,
+        inner,
+        batches: 1,
+        batch_stride: 0,
+        kept: None,
+    };
     let filter = one(Arg::WEIGHTS, &op.weights, weights);
     let image = z.i.iter().product::<i64>();
     let is_last = |b: &Blocking, channels: i64| b.strides[1] == 1 || channels == 1;
@@ -337,7 +349,16 @@ fn pixels(problem: &Problem, way: Way<'_>) -> Result<Program, Skip> {
             let step = pixel_step(t, b, 2).filter(|&step| step == 1);
             step.ok_or_else(|| Skip::Layout("neither channels nor pixels that are next to each other".into()))?;
             let batches = t.dims()[0];
-            Ok(Matrix { arg, dtype: t.dtype, offset: b.offset, outer: 1, inner: b.strides[1], batches, batch_stride: b.strides[0] })
+            Ok(Matrix {
+                arg,
+                dtype: t.dtype,
+                offset: b.offset,
+                outer: 1,
+                inner: b.strides[1],
+                batches,
+                batch_stride: b.strides[0],
+                kept: None,
+            })
         };
         let (b, c) = (matrix(from, read)?, matrix(to, written)?);
         let c = Matrix { outer: c.inner, inner: 1, ..c };
@@ -345,7 +366,7 @@ fn pixels(problem: &Problem, way: Way<'_>) -> Result<Program, Skip> {
     } else {
         let matrix = |(arg, t): (Arg, &Tensor), b: &Blocking| {
             let step = pixel_step(t, b, 0).ok_or_else(|| Skip::Layout("pixels that are not evenly spaced".into()))?;
-            Ok(Matrix { arg, dtype: t.dtype, offset: b.offset, outer: step, inner: 1, batches: 1, batch_stride: 0 })
+            Ok(Matrix { arg, dtype: t.dtype, offset: b.offset, outer: step, inner: 1, batches: 1, batch_stride: 0, kept: None })
         };
         let (a, c) = (matrix(from, read)?, matrix(to, written)?);
         Gemm { problem, m: z.mb * image, n: made, k: given, batch: 1, a, b: filter, c, otherwise: super::conv::conv, declare: &declare }
@@ -551,9 +572,32 @@ impl Matrix {
         let lead = if lead <= 0 || outer == 1 { ceil(inner * size, 16) * 16 / size } else { lead };
         let batch = if self.batches == 1 { lead * outer.max(1) } else { self.batch_stride };
         let (dims, tile_box) = if mn { ([rows, k, self.batches], [step, step, 1]) } else { ([k, rows, self.batches], [step, tile, 1]) };
-        let place = MapPlace::Arg(self.arg, (self.offset * size) as u64);
+        let place = self.kept.map_or(MapPlace::Arg(self.arg, (self.offset * size) as u64), MapPlace::Scratch);
         let strides = [(lead * size) as u64, (batch * size) as u64];
         TensorMap::boxes(place, operand_kind(self.dtype), &dims.map(|d| d as u64), &strides, &tile_box.map(|d| d as u32))
+    }
+}
+
+impl Matrix {
+    /// A copy in scratch, MN-major or K-major, that TMA can address.
+    fn copy(&self, mn: bool, [rows, k]: [i64; 2], (program, target): (&mut Program, &CudaTarget)) -> Result<Matrix, Skip> {
+        let ((run, lines), unit) = (if mn { (rows, k) } else { (k, rows) }, 16 / self.bytes());
+        let lead = ceil(run, unit) * unit;
+        let step = lines.checked_mul(lead).ok_or(conv::OVERFLOW)?;
+        let (outer, inner) = if mn { (1, lead) } else { (lead, 1) };
+        let tensor = |offset: i64, strides: [i64; 3]| -> Result<Tensor, Skip> {
+            let mut t = Tensor::plain([self.batches, rows, k], self.dtype).map_err(|_| conv::OVERFLOW)?;
+            let b = t.layout.blocking_mut().ok_or(conv::OVERFLOW)?;
+            (b.offset, b.strides) = (offset, strides.into());
+            Ok(t)
+        };
+        let batch = if self.batches == 1 { (rows * self.outer).max(k * self.inner) } else { self.batch_stride };
+        let given = tensor(self.offset, [batch, self.outer, self.inner])?;
+        let bytes = usize::try_from(step).ok().and_then(|n| n.checked_mul((self.bytes() * self.batches) as usize));
+        let at = bytes.and_then(|bytes| program.book(bytes)).ok_or(conv::OVERFLOW)?;
+        let kept = Kept { arg: self.arg, tensor: tensor(0, [step, outer, inner])?, at };
+        program.launches.extend(copied(&given, &kept, true, target)?.launches);
+        Ok(Matrix { offset: 0, outer, inner, batch_stride: step, kept: Some(at), ..*self })
     }
 }
 
@@ -577,6 +621,28 @@ impl Gemm<'_> {
     }
 
     fn program(&self, target: &CudaTarget) -> Result<Program, Skip> {
+        self.types(true)?;
+        let mut program = Program::or_unaligned(self.otherwise, self.problem, target)?;
+        let (mut gemm, mut copies) = (*self, 0.0);
+        for (x, rows) in [(&mut gemm.a, self.m), (&mut gemm.b, self.n)] {
+            if x.direction(rows, self.k).is_none() {
+                copies += shape::alignment(x.batches * rows * self.k);
+                *x = x.copy(x.bytes() == 2 && x.outer == 1, [rows, self.k], (&mut program, target))?;
+            }
+        }
+        // Planes are copied by `between:sm90`, which transposes them.
+        let is_planar = matches!(self.problem.op, Op::Conv(_)) && self.a.arg == Arg::WEIGHTS;
+        let seconds = gemm.aligned(&mut program, target)?;
+        if copies > 0.0
+            && (is_planar || seconds + copies > shape::unaligned([self.m, self.n, self.k, self.batch], self.a.bytes(), &target.facts))
+        {
+            return Err(Skip::Layout("rows that are not 16-byte aligned and contiguous".into()));
+        }
+        Ok(program)
+    }
+
+    /// Appends the launches for operands that TMA can address. Returns the predicted seconds.
+    fn aligned(&self, program: &mut Program, target: &CudaTarget) -> Result<f64, Skip> {
         let [ta, tb, tc] = self.types(true)?;
         let misaligned = || Skip::Layout("rows that are not 16-byte aligned and contiguous".into());
         let a_mn = self.a.direction(self.m, self.k).ok_or_else(misaligned)?;
@@ -612,11 +678,10 @@ impl Gemm<'_> {
         };
         let choice = shape::best(&request, target).ok_or(Skip::Shape("no tile fits"))?;
         let types = if swapped { [tb, ta, tc] } else { [ta, tb, tc] };
-        let mut program = Program::or_unaligned(self.otherwise, self.problem, target)?;
-        if !(request.by_mma_sync() && self.turned(&mut program, &request, choice.seconds, target)?) {
+        if !(request.by_mma_sync() && self.turned(program, &request, choice.seconds, target)?) {
             program.launches.push(self.launch(&request, &choice, types, target)?);
         }
-        Ok(program)
+        Ok(choice.seconds)
     }
 
     /// TF32 products with a transposed copy of the MN-major operand that wgmma cannot read; false if `mma.sync`, which takes `seconds`, is faster.
@@ -625,29 +690,12 @@ impl Gemm<'_> {
         let Some(choice) = shape::best(&request, target) else { return Ok(false) };
         let mut gemm = *self;
         let (matrix, rows) = if r.swapped { (&mut gemm.a, self.m) } else { (&mut gemm.b, self.n) };
-        if choice.seconds + shape::transposition(matrix.batches * rows * self.k, &target.facts) >= seconds {
+        if matrix.kept.is_some() || choice.seconds + shape::transposition(matrix.batches * rows * self.k, &target.facts) >= seconds {
             return Ok(false);
         }
-        let lead = ceil(self.k, 4) * 4;
-        let tensor = |offset: i64, strides: [i64; 3]| -> Result<Tensor, Skip> {
-            let mut t = Tensor::plain([matrix.batches, self.k, rows], DataType::F32).map_err(|_| conv::OVERFLOW)?;
-            let b = t.layout.blocking_mut().ok_or(conv::OVERFLOW)?;
-            (b.offset, b.strides) = (offset, strides.into());
-            Ok(t)
-        };
-        let step = rows.checked_mul(lead).ok_or(conv::OVERFLOW)?;
-        let batch = if matrix.batches == 1 { self.k * matrix.inner } else { matrix.batch_stride };
-        let given = tensor(matrix.offset, [batch, matrix.inner, 1])?;
-        let copy = tensor(0, [step, 1, lead])?;
-        let bytes = usize::try_from(step).ok().and_then(|n| n.checked_mul(4 * matrix.batches as usize));
-        let at = bytes.and_then(|bytes| program.book(bytes)).ok_or(conv::OVERFLOW)?;
-        let kept = Kept { arg: matrix.arg, tensor: copy, at };
-        program.launches.extend(copied(&given, &kept, true, target)?.launches);
-        *matrix = Matrix { offset: 0, outer: lead, inner: 1, batch_stride: step, ..*matrix };
+        *matrix = matrix.copy(false, [rows, self.k], (program, target))?;
         let result = result(self.c.dtype).ok_or(Skip::Op("a result that no product has"))?;
-        let mut launch = gemm.launch(&request, &choice, ["T_TF32", "T_TF32", result], target)?;
-        launch.maps[1].place = MapPlace::Scratch(at);
-        program.launches.push(launch);
+        program.launches.push(gemm.launch(&request, &choice, ["T_TF32", "T_TF32", result], target)?);
         Ok(true)
     }
 

@@ -7,8 +7,9 @@ use crate::CudaTarget;
 use crate::program::{Launch, MapPlace, Program, Word};
 use oxidnn_runtime::Skip;
 
-/// Rows of `gemv.cu`, at most; the limit of a grid's y and z dimensions.
-const FEW: i64 = 8;
+/// Rows of `gemv.cu`, at most, before Hopper and since: narrow tiles take 10.4 us for 3 to 8 rows by 4096x4096 weights on an H200, `gemv.cu` 13, 14 and 27 for 2, 4
+/// and 8. The limit of a grid's y and z dimensions.
+const FEW: [i64; 2] = [8, 1];
 pub(super) const ACROSS: i64 = 65_535;
 
 /// `gemm_sm80.cu`: rows and columns of a tile, bytes of a stage, and stages, at most.
@@ -42,14 +43,14 @@ pub(super) fn values(all: &[i64]) -> impl Iterator<Item = Word> + '_ {
 }
 
 impl Gemm<'_> {
-    /// `gemv.cu`: up to 8 rows, K-major weights.
+    /// `gemv.cu`: few rows, K-major weights.
     pub(super) fn few_rows(&self, target: &CudaTarget) -> Result<Program, Skip> {
         if target.facts.sm < 80 {
             return Err(Skip::Isa("sm_80"));
         }
         let [ta, tb, tc] = self.types(false)?;
-        if self.m > FEW || self.batch > ACROSS {
-            return Err(Skip::Shape("more than 8 rows"));
+        if self.m > FEW[usize::from(target.facts.sm >= 90)] || self.batch > ACROSS {
+            return Err(Skip::Shape("more than a few rows"));
         }
         let contiguous = |x: &Matrix, rows: i64| x.bytes() == 2 && x.inner == 1 && x.alignment(rows, x.outer) == 16;
         if ta == "T_TF32" || self.k % 8 != 0 || !contiguous(&self.a, self.m) || !contiguous(&self.b, self.n) {

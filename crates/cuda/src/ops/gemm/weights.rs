@@ -92,7 +92,7 @@ impl Pass<'_> {
         let (rows, channels) = (small.dims()[1], large.dims()[1]);
         let taps: i64 = z.k.iter().product();
         let pixels = self.pixels(1);
-        self.is_readable([rows, channels])?;
+        self.is_readable()?;
         let held = self.held(channels);
         let columns = taps * held;
         if [rows, columns, pixels].iter().any(|&n| n > i64::from(i32::MAX) / 2) {
@@ -151,7 +151,7 @@ impl Pass<'_> {
 
     /// The channels of a tap, padded to what is gathered together.
     fn held(&self, channels: i64) -> i64 {
-        if self.is_pointwise() { channels } else { ceil(channels, self.depth()) * self.depth() }
+        if self.is_pointwise() && channels * self.bytes() % 16 == 0 { channels } else { ceil(channels, self.depth()) * self.depth() }
     }
 
     fn types(&self) -> Skip {
@@ -159,14 +159,14 @@ impl Pass<'_> {
     }
 
     /// Checks that TMA can address both tensors.
-    fn is_readable(&self, [rows, channels]: [i64; 2]) -> Result<(), Skip> {
+    fn is_readable(&self) -> Result<(), Skip> {
         let (small, large, z) = (self.small.1, self.large.1, &self.z);
         let whole = |v: i64| v * self.bytes() % 16 == 0;
         let (s, l) = (plain(small)?, plain(large)?);
         let step = pixel_step(small, s, 0);
         let spaced = |t: &Tensor, d: usize, stride: i64| d == 1 || t.dims()[d] == 1 || whole(stride) && stride > 0;
         let apart = || Skip::Layout("channels that are not next to each other, or pixels that are not 16-byte aligned".into());
-        let close = s.strides[1] == 1 && l.strides[1] == 1 && whole(s.offset) && whole(l.offset) && whole(rows) && whole(channels);
+        let close = s.strides[1] == 1 && l.strides[1] == 1 && whole(s.offset) && whole(l.offset);
         if !close || !step.is_some_and(whole) || !l.strides.iter().enumerate().all(|(d, &st)| spaced(large, d, st)) {
             return Err(apart());
         }
