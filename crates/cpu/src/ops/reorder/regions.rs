@@ -17,8 +17,6 @@ pub(super) type Spot = [usize; FIRST];
 
 /// Most places from which memory is prefetched at the same time.
 const STREAMS: usize = 64;
-/// Most tiles of a call that are farther apart than those with other scales.
-const SCALED: usize = 16;
 /// Most regions of a reorder.
 const MAX_REGIONS: usize = 128;
 
@@ -34,8 +32,6 @@ pub(super) struct Region {
     pub(super) places: Places,
     /// That loop, and its iterations in a call.
     cut: (Loop, usize),
-    /// Loops within the one that calls cut, and around it.
-    inner: Vec<Loop>,
     outer: Vec<Loop>,
     /// Number of calls.
     calls: usize,
@@ -143,15 +139,9 @@ impl Region {
         // reads from more places than are prefetched.
         let order = |l: &Loop| if l.size * size.reads <= STREAMS { l.steps[0] } else { usize::MAX - l.steps[0] };
         outer.sort_by_key(|l| (scaled(l), near(l), order(l)));
-        // Where calls for other scales are nearer in memory, they follow soon.
-        let first = outer.iter().filter(|l| scaled(l)).map(near).min().unwrap_or(usize::MAX);
         let (mut places, mut cut) = (vec![[0; 2]], (Loop { size: 1, steps: [0; FIRST + ENDS] }, 1));
-        while let Some(l) = outer.first().copied().filter(|l| !scaled(l)) {
-            let most = if near(&l) > first { size.tiles.min(SCALED) } else { size.tiles };
-            if places.len() >= most {
-                break;
-            }
-            let piece = most.div_ceil(places.len()).min(l.size);
+        while let Some(l) = outer.first().copied().filter(|l| places.len() < size.tiles && !scaled(l)) {
+            let piece = size.tiles.div_ceil(places.len()).min(l.size);
             let step = [1, 0].map(|t| l.steps[t] * size.bytes[1 - t]);
             places =
                 (0..piece).flat_map(|i| places.iter().map(move |at: &[usize; 2]| [at[0] + i * step[0], at[1] + i * step[1]])).collect();
@@ -159,8 +149,7 @@ impl Region {
             outer.remove(0);
         }
         outer.sort_by_key(|l| std::cmp::Reverse(l.steps[0]));
-        let inner = outer.extract_if(.., |l| scaled(l) && cut.0.size > cut.1 && near(l) < near(&cut.0)).collect();
-        Region { start, left, partial, places: Places::new(places), cut, inner, outer, calls: 0 }
+        Region { start, left, partial, places: Places::new(places), cut, outer, calls: 0 }
     }
 
     /// Call `i`: its offset, and its number of tiles.
@@ -170,8 +159,7 @@ impl Region {
             return (at, self.places.len());
         }
         let (cut, piece) = self.cut;
-        let (along, inner) = (cut.size.div_ceil(piece), self.inner.iter().map(|l| l.size).product::<usize>());
-        let (at, i) = (place(&self.inner, at, i % inner), i / inner);
+        let along = cut.size.div_ceil(piece);
         let first = i % along * piece;
         let at = place(&self.outer, at, i / along);
         (std::array::from_fn(|t| at[t] + first * cut.steps[t]), self.places.len() / piece * piece.min(cut.size - first))
@@ -199,7 +187,7 @@ impl Regions {
         for region in &mut all {
             region.outer.retain(|l| common.iter().all(|c| c.steps != l.steps));
             let (cut, piece) = region.cut;
-            region.calls = cut.size.div_ceil(piece) * region.inner.iter().chain(&region.outer).map(|l| l.size).product::<usize>();
+            region.calls = cut.size.div_ceil(piece) * region.outer.iter().map(|l| l.size).product::<usize>();
         }
         let calls = all.iter().map(|r| r.calls).sum();
         Ok(Regions { all, common, calls })
@@ -216,7 +204,7 @@ impl Regions {
         let mut counts = [self.calls as f64, 0.0, 0.0, 0.0, 0.0];
         for region in &self.all {
             let (cut, piece) = region.cut;
-            let tiles = (region.places.len() / piece * cut.size) as f64 * product(&region.inner) * product(&region.outer);
+            let tiles = (region.places.len() / piece * cut.size) as f64 * product(&region.outer);
             match region.partial.as_ref().map(Vectors::used) {
                 None => counts[1] += tiles,
                 Some([read, written, masked]) => {
@@ -232,12 +220,8 @@ impl Regions {
     /// Whether all tiles begin at multiples of `n` elements of the destination.
     pub(super) fn are_at_multiples(&self, n: usize, size: usize) -> bool {
         let even = |l: &Loop| l.steps[0].is_multiple_of(n);
-        let region = |r: &Region| {
-            r.start[0].is_multiple_of(n)
-                && even(&r.cut.0)
-                && r.inner.iter().chain(&r.outer).all(even)
-                && r.places.are_at_multiples(n * size)
-        };
+        let region =
+            |r: &Region| r.start[0].is_multiple_of(n) && even(&r.cut.0) && r.outer.iter().all(even) && r.places.are_at_multiples(n * size);
         self.common.iter().all(even) && self.all.iter().all(region)
     }
 
