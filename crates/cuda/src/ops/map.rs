@@ -155,9 +155,10 @@ impl<'a> Map<'a> {
         }
         let count = emit.destination(dst);
         emit.number("count", count);
-        let vector = vectors.and_then(|all| match width(&all) {
-            Some(n) => Some((n, all, false)),
-            None => Some((run(&all, dst)?, all, true)),
+        let vector = vectors.and_then(|all| {
+            let half = || width(&all, 2).filter(|_| !bits).map(|n| (n, false));
+            let (n, is_run) = width(&all, 1).map(|n| (n, false)).or_else(|| Some((run(&all, dst)?, true))).or_else(half)?;
+            Some((n, all, is_run))
         });
         emit.code(&format!("DEVICE void clear(const Args& a, const index* p) {{\n{clear}}}\n"));
         let by_channels = lanes.and_then(|Lanes { code, together, tile }| {
@@ -279,12 +280,12 @@ fn by_tiles(mut emit: Emitter, dst: &Layout, (code, together): (&str, Option<&(i
     emit.launch("windows", tiles)
 }
 
-/// The vector width along the innermost dimension, if it is contiguous in every tensor that varies along it.
-fn width(all: &[Neighbours]) -> Option<i64> {
+/// The vector width along the innermost dimension, if it is contiguous in every tensor that varies along it: a part of the widest, of four elements at least.
+fn width(all: &[Neighbours], part: i64) -> Option<i64> {
     let last = all.first()?.layout.ndims().checked_sub(1)?;
     let size = all[0].layout.dims[last];
     let bytes = all.iter().map(|t| t.dtype.bits() as i64 / 8).min().filter(|&b| b > 0)?;
-    let n = if all.iter().any(|t| t.is_apart()) { GATHERED } else { (16 / bytes).clamp(4, 8) };
+    let n = if all.iter().any(|t| t.is_apart()) { GATHERED } else { (16 / bytes).clamp(4, 8) / part };
     let fits = |t: &Neighbours| {
         t.layout.blocking().is_some_and(|b| {
             let whole = |stride: i64| stride % n == 0;
@@ -295,7 +296,7 @@ fn width(all: &[Neighbours]) -> Option<i64> {
     };
     // A single row may have a remainder, which is done element by element.
     let whole = if last == 0 { size >= n } else { size % n == 0 && size > 1 };
-    (whole && !all[0].is_apart() && all.iter().all(fits)).then_some(n)
+    (whole && n >= 4 && !all[0].is_apart() && all.iter().all(fits)).then_some(n)
 }
 
 /// The vector width along memory instead of the innermost dimension, if all tensors with the destination's sizes are dense in the same order: vectors then span

@@ -16,7 +16,7 @@ const WORDS_OF_MANY: i64 = 24;
 /// of their whole vectors; those of fewer terms have no vectors.
 const PART_OF_WARP: [i64; 4] = [2, 4, 8, 16];
 const WORDS_OF_SHORT: i64 = 16;
-const SHORT: i64 = 64;
+const SHORT: i64 = 128;
 
 /// Threads of a CTA in a cluster, and registers of a thread for the row: with two CTAs per SM, or one.
 const CLUSTERED: i64 = 512;
@@ -205,7 +205,11 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     let vectors = (terms / vector).max(1);
     let short = PART_OF_WARP.into_iter().find_map(|threads| {
         let chunks = chunks(vectors, threads).filter(|chunks| chunks * words <= WORDS_OF_SHORT)?;
-        (threads >= if adrift { 2 * vector } else { vectors.min(8) }).then_some(with(Shape { threads, chunks, ..base }))
+        (threads >= if adrift { 2 * vector } else { vectors.min(if vector == 1 { 4 } else { 8 }) }).then_some(with(Shape {
+            threads,
+            chunks,
+            ..base
+        }))
     });
     let single = [32, 64, 128, 256, 512, 1024].into_iter().find_map(|threads| {
         let chunks = chunks(vectors, threads)?;

@@ -165,7 +165,7 @@ pub(super) fn walked((arg, t): (Arg, &Tensor), visits: &Visits, [channels, pixel
     // Strides of W, H, D; a dimension that the tensor does not have gets the extent of those inside of it.
     let spatial: [i64; 3] = std::array::from_fn(|i| if i + 2 < n && t.dims()[n - 1 - i] != 1 { step(n - 1 - i) } else { 0 });
     let inner = inner_first(sizes);
-    let (mut strides, mut last) = ([0u64; 4], c);
+    let (mut strides, mut last) = ([0u64; 4], ceil(c * bytes, 16) * 16 / bytes);
     for i in 0..3 {
         let step = if spatial[i] > 0 { spatial[i] } else { last };
         strides[i] = (step * bytes) as u64;

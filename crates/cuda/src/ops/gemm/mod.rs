@@ -323,7 +323,16 @@ fn pixels(problem: &Problem, way: Way<'_>) -> Result<Program, Skip> {
     if op.weights.dtype == DataType::F32 && inner != 1 && given != 1 {
         return Err(Skip::Layout("weights of f32 that are not contiguous along the sum: wgmma reads a copy that are".into()));
     }
-    let one = |arg, t: &Tensor, b: &Blocking| Matrix { arg, dtype: t.dtype, offset: b.offset, outer, inner, batches: 1, batch_stride: 0, kept: None };
+    let one = |arg, t: &Tensor, b: &Blocking| Matrix {
+        arg,
+        dtype: t.dtype,
+        offset: b.offset,
+        outer,
+        inner,
+        batches: 1,
+        batch_stride: 0,
+        kept: None,
+    };
     let filter = one(Arg::WEIGHTS, &op.weights, weights);
     let image = z.i.iter().product::<i64>();
     let is_last = |b: &Blocking, channels: i64| b.strides[1] == 1 || channels == 1;
@@ -340,7 +349,16 @@ fn pixels(problem: &Problem, way: Way<'_>) -> Result<Program, Skip> {
             let step = pixel_step(t, b, 2).filter(|&step| step == 1);
             step.ok_or_else(|| Skip::Layout("neither channels nor pixels that are next to each other".into()))?;
             let batches = t.dims()[0];
-            Ok(Matrix { arg, dtype: t.dtype, offset: b.offset, outer: 1, inner: b.strides[1], batches, batch_stride: b.strides[0], kept: None })
+            Ok(Matrix {
+                arg,
+                dtype: t.dtype,
+                offset: b.offset,
+                outer: 1,
+                inner: b.strides[1],
+                batches,
+                batch_stride: b.strides[0],
+                kept: None,
+            })
         };
         let (b, c) = (matrix(from, read)?, matrix(to, written)?);
         let c = Matrix { outer: c.inner, inner: 1, ..c };
@@ -608,14 +626,16 @@ impl Gemm<'_> {
         let (mut gemm, mut copies) = (*self, 0.0);
         for (x, rows) in [(&mut gemm.a, self.m), (&mut gemm.b, self.n)] {
             if x.direction(rows, self.k).is_none() {
-                copies += shape::transposition(x.batches * rows * self.k, &target.facts);
+                copies += shape::alignment(x.batches * rows * self.k);
                 *x = x.copy(x.bytes() == 2 && x.outer == 1, [rows, self.k], (&mut program, target))?;
             }
         }
         // Planes are copied by `between:sm90`, which transposes them.
         let is_planar = matches!(self.problem.op, Op::Conv(_)) && self.a.arg == Arg::WEIGHTS;
         let seconds = gemm.aligned(&mut program, target)?;
-        if copies > 0.0 && (is_planar || seconds + copies > shape::unaligned([self.m, self.n, self.k, self.batch], self.a.bytes(), &target.facts)) {
+        if copies > 0.0
+            && (is_planar || seconds + copies > shape::unaligned([self.m, self.n, self.k, self.batch], self.a.bytes(), &target.facts))
+        {
             return Err(Skip::Layout("rows that are not 16-byte aligned and contiguous".into()));
         }
         Ok(program)

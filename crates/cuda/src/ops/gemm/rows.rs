@@ -7,9 +7,9 @@ use crate::CudaTarget;
 use crate::program::{Launch, MapPlace, Program, Word};
 use oxidnn_runtime::Skip;
 
-/// Rows of `gemv.cu`, at most, before Hopper and since (whose narrow tiles take 10.5 us for 4 or 8 rows by 4096x4096 weights; `gemv.cu` takes 14 and 27); the limit
-/// of a grid's y and z dimensions.
-const FEW: [i64; 2] = [8, 2];
+/// Rows of `gemv.cu`, at most, before Hopper and since: narrow tiles take 10.4 us for 3 to 8 rows by 4096x4096 weights on an H200, `gemv.cu` 13, 14 and 27 for 2, 4
+/// and 8. The limit of a grid's y and z dimensions.
+const FEW: [i64; 2] = [8, 1];
 pub(super) const ACROSS: i64 = 65_535;
 
 /// `gemm_sm80.cu`: rows and columns of a tile, bytes of a stage, and stages, at most.

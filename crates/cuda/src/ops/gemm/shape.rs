@@ -34,6 +34,8 @@ const LAST: f64 = 0.5;
 /// Seconds of a transposition's launch, and its share of the memory bandwidth.
 const COPY: f64 = 3e-6;
 const TURNED: f64 = 0.7;
+/// Seconds of an element that is copied by itself.
+const ELEMENT: f64 = 5e-12;
 
 /// A tile shape: the parameters of `tile_sm90.cuh`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -93,6 +95,7 @@ const SHAPES: &[Shape] = &[
     shape(64, 8, 1, [1, 1], 2),
     shape(64, 16, 1, [1, 1], 1),
     shape(64, 16, 1, [1, 1], 2),
+    shape(64, 32, 1, [1, 1], 2),
 ];
 
 /// The product as the kernel sees it; also the key of measured shapes.
@@ -186,10 +189,15 @@ pub(crate) fn transposition(elements: i64, facts: &Facts) -> f64 {
     COPY + (elements * 8) as f64 / (bandwidth(facts) * TURNED)
 }
 
-/// Seconds of `gemm_sm80.cu` for rows of any alignment: those of a stage of 128 bytes of K, and of a tile besides, for each wave of tiles.
+/// Predicted seconds of copying `elements` to aligned rows, element by element.
+pub(crate) fn alignment(elements: i64) -> f64 {
+    COPY + elements as f64 * ELEMENT
+}
+
+/// Seconds of `gemm_sm80.cu` for rows of any alignment: those of a stage of 128 bytes of K, which are fewer where few tiles share the memory, and of a tile besides.
 pub(crate) fn unaligned([m, n, k, batch]: [i64; 4], bytes: i64, facts: &Facts) -> f64 {
-    let waves = ceil(ceil(m, 128) * ceil(n, 128) * batch, i64::from(facts.multiprocessors));
-    waves as f64 * (ceil(k * bytes, 128) as f64 * 2.4e-6 + 6e-6)
+    let waves = (ceil(m, 128) * ceil(n, 128) * batch) as f64 / f64::from(facts.multiprocessors);
+    waves.max(1.0) * (ceil(k * bytes, 128) as f64 * (2.4e-6 + 1.8e-6 * waves.min(1.0)) + 6e-6)
 }
 
 /// Peak memory bandwidth in bytes per second.
