@@ -222,7 +222,7 @@ impl Gemv {
             (true, 2) if decode.parts() == 1 => 8,
             (true, ..=5) => 4,
             (true, _) => 2,
-            (false, 1) if decode.parts() == 1 => 8,
+            (false, 1) if decode.parts() == 1 => 7,
             (false, 1) => 4,
             (false, ..=4) => 2,
             (false, _) => 1,
