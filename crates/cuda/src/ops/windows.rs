@@ -213,14 +213,8 @@ pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, S
     aligned(|vectors| resampling_by(problem, vectors))
 }
 
-fn resampling_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
-    let Op::Resampling(op) = &problem.op else { return Err(Skip::Op("anything but resampling")) };
-    let forward = op.prop.is_forward();
-    let (to, from) =
-        if forward { ((Arg::DST, &op.dst), (Arg::SRC, &op.src)) } else { ((Arg::DIFF_SRC, &op.src), (Arg::DIFF_DST, &op.dst)) };
-    let mut map = Map::over(Real::of(problem), &to.1.layout);
-    map.tail(&Tail::of(problem, to.0, to.1))?;
-    map.emit.view(&View::of("from", from.0, from.1))?;
+/// Declares the sizes of both sides and how many inputs a result has along a dimension.
+fn declare(map: &mut Map, op: &Resampling) {
     map.emit.numbers("input", &op.src.dims()[2..]);
     map.emit.numbers("output", &op.dst.dims()[2..]);
     let doubled: Vec<i64> = op.dst.dims()[2..].iter().map(|o| o.saturating_mul(2)).collect();
@@ -234,6 +228,18 @@ fn resampling_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
     map.emit.define("SIDES", if nearest { 1 } else { 2 });
     map.emit.code("#include \"resample.cuh\"\n");
     map.emit.sizes("spread", &op.src.dims()[2..].iter().map(|i| i.saturating_mul(2)).collect::<Vec<_>>());
+}
+
+fn resampling_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
+    let Op::Resampling(op) = &problem.op else { return Err(Skip::Op("anything but resampling")) };
+    let forward = op.prop.is_forward();
+    let (to, from) =
+        if forward { ((Arg::DST, &op.dst), (Arg::SRC, &op.src)) } else { ((Arg::DIFF_SRC, &op.src), (Arg::DIFF_DST, &op.dst)) };
+    let mut map = Map::over(Real::of(problem), &to.1.layout);
+    map.tail(&Tail::of(problem, to.0, to.1))?;
+    map.emit.view(&View::of("from", from.0, from.1))?;
+    declare(&mut map, op);
+    let nearest = op.alg == ResamplingAlg::Nearest;
     let (rank, along) = (op.src.dims().len(), along(op.src.dims().len()));
     let mut code = if forward { resampled(rank, along) } else { spread(op, along) };
     // Fewer results per thread if each is a vector of channels, which takes more registers; more if lines of input rows are kept for the next results.
