@@ -27,7 +27,6 @@ fn leaves_the_rest() {
     for line in [
         "--conv --stag=abx --dtag=abx mb2ic8ih9oc8oh9",
         "--conv --stag=abx --dtag=abx mb2ic8ih9oc8oh5kh3sh2ph1",
-        "--conv --stag=abx --dtag=abx mb2ic8ih7oc8oh4sh2",
         "--conv --dir=BWD_D --stag=abx --dtag=abx mb2ic8ih9oc8oh5sh2",
     ] {
         assert!(met(&problem(line), false).is_none(), "{line}");
