@@ -96,14 +96,20 @@ fn lines_of_tensor_cores_are_theirs() {
 #[test]
 fn depthwise_convolutions_and_steps_of_networks_have_kernels_of_their_own() {
     let plans = plans_of("vectors.txt", Facts::H200);
-    let of = |driver: &str, is_own: &dyn Fn(&str, &Program) -> bool| {
-        let all: Vec<_> = plans.iter().filter(|(line, ..)| line.contains(driver)).collect();
+    let of = |is_meant: &dyn Fn(&str) -> bool, is_own: &dyn Fn(&str, &Program) -> bool| {
+        let all: Vec<_> = plans.iter().filter(|(line, ..)| is_meant(line)).collect();
         (all.iter().filter(|(_, row, program)| is_own(row, program)).count(), all.len())
     };
-    let (own, all) = of("--conv", &|row, _| row == "depthwise:sm90");
+    // As many groups as channels.
+    let is_depthwise = |line: &str| {
+        let sizes = line.split_whitespace().last().and_then(|sizes| sizes.strip_prefix('g')).unwrap_or_default();
+        let groups: String = sizes.chars().take_while(char::is_ascii_digit).collect();
+        line.contains("--conv") && sizes.contains(&format!("ic{groups}oc{groups}i"))
+    };
+    let (own, all) = of(&is_depthwise, &|row, _| row == "depthwise:sm90");
     assert!(own >= 18 && own + 6 >= all, "{own} of {all} convolutions");
     for (file, least) in [("rnn_step", 9), ("rnn_step_mma", 9)] {
-        let (own, all) = of("--rnn", &|_, program| program.launches.iter().any(|l| l.source.file == file));
+        let (own, all) = of(&|line| line.contains("--rnn"), &|_, program| program.launches.iter().any(|l| l.source.file == file));
         assert!(own >= least, "{file}: {own} of {all} networks");
     }
 }
