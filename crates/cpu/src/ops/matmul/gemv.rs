@@ -68,11 +68,12 @@ const MAX_CONVERTED_DEPTH: usize = 128;
 const MIN_F16_WALK_DEPTH: usize = 2048;
 /// Rows from which on tiles are faster for native bf16 in rows of less than three vectors.
 const MIN_TILE_ROWS_NARROW: usize = 4;
-/// Columns of bf16 below which tiles are faster in rows, and most columns of 16-bit types that need a conversion for which they are faster in
-/// transposed weights; and K, in vectors, below which they are with panels, on vectors and on AMX. Measured on Zen 3 and Sapphire Rapids,
-/// 1,500 products.
-const NARROW: [usize; 2] = [24, 32];
-const MAX_PANEL_BOUND_VECTORS: [usize; 2] = [8, 4];
+/// Columns of bf16 from which on gemv is faster for single rows of row-major weights; most columns of transposed weights of a 16-bit type that
+/// needs a conversion for which tiles are faster; and K, in vectors, from which on gemv is faster with panels, on vectors and on AMX. Measured
+/// on Zen 3 and Sapphire Rapids, 1,500 products.
+const MIN_ROW_COLUMNS: usize = 24;
+const MAX_CONVERTED_COLUMNS: usize = 32;
+const MIN_PANEL_VECTORS: [usize; 2] = [8, 4];
 /// As `MIN_TILE_ROWS`, for transposed weights and small K: rows, plus one for each 48 of K, since gemv adds the lanes of every sum.
 const MIN_TILE_ROWS_SMALL_K: [usize; 2] = [3, 48];
 /// As `MIN_TILE_ROWS`, for weights in memory.
@@ -129,11 +130,11 @@ pub(in crate::ops) fn prefers_tiles(rows: usize, weights: &Tensor, (depth, colum
     }
     // Rows of few columns fill a part of a vector each, and panels of small K end soon: both have more of gemv's loops than of products.
     // Without native pairs gemv converts single columns for every row.
-    let few = wide < NARROW[0] && (!one || !native) || native && !one && rows >= MIN_TILE_ROWS_NARROW && wide < 3 * lanes;
+    let few = wide < MIN_ROW_COLUMNS && (!one || !native) || native && !one && rows >= MIN_TILE_ROWS_NARROW && wide < 3 * lanes;
     let narrow = match layout {
-        0 => deep < MAX_PANEL_BOUND_VECTORS[usize::from(on_amx)] * lanes,
+        0 => deep < MIN_PANEL_VECTORS[usize::from(on_amx)] * lanes,
         1 => weights.dtype == DataType::Bf16 && few,
-        _ => weights.dtype != DataType::F32 && !native && wide <= NARROW[1] && (rows > 1 || !isa.avx512),
+        _ => weights.dtype != DataType::F32 && !native && wide <= MAX_CONVERTED_COLUMNS && (rows > 1 || !isa.avx512),
     };
     if narrow {
         return true;
