@@ -21,6 +21,8 @@ use std::iter::once;
 /// Walks of a pass, and of one launch, at most.
 const WALKS: usize = 27;
 const TOGETHER: usize = 8;
+/// Most taps of a window along a dimension: more are not within reach of im2col mode, whatever the strides.
+const MAX_TAPS: i64 = 256 * WALKS as i64;
 
 pub(super) const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
@@ -229,12 +231,18 @@ impl<'a> Window<'a> {
         if self.forward { [self.z.i, self.z.o] } else { [self.z.o, self.z.i] }
     }
 
-    /// The walks that cover all output pixels.
-    fn walks(&self) -> Vec<Walk> {
+    /// The walks that cover all output pixels, at most `most`.
+    ///
+    /// # Errors
+    /// More of them, and windows of more taps than the tensor copy engine reaches.
+    fn walks(&self, most: usize) -> Result<Vec<Walk>, Skip> {
         let (z, [_, to]) = (&self.z, self.grids());
+        if z.k.iter().any(|k| *k > MAX_TAPS) {
+            return Err(Skip::Shape("windows that the tensor copy engine does not walk"));
+        }
         if self.from_large {
             let (start, zeros) = (z.pl.map(|p| -p), [0; 3]);
-            return vec![Walk {
+            return Ok(vec![Walk {
                 size: to,
                 stride: z.s,
                 start,
@@ -244,17 +252,19 @@ impl<'a> Window<'a> {
                 offset: z.d,
                 residue: zeros,
                 empty: false,
-            }];
+            }]);
         }
-        let mut all = Vec::new();
-        for i in 0..z.s.iter().product() {
-            let residue = [i / (z.s[1] * z.s[2]), i / z.s[2] % z.s[1], i % z.s[2]];
-            let size: [i64; 3] = std::array::from_fn(|d| ceil((to[d] - residue[d]).max(0), z.s[d]));
-            if size.iter().all(|&n| n > 0) {
-                all.push(self.residue_walk(residue, size));
-            }
+        // Residues of output pixels by the strides.
+        let [depths, heights, widths]: [i64; 3] = std::array::from_fn(|d| z.s[d].min(to[d]));
+        let count = depths.saturating_mul(heights).saturating_mul(widths);
+        if count > most as i64 {
+            return Err(Skip::Shape("strides that leave many residues"));
         }
-        all
+        let walk = |i: i64| {
+            let residue = [i / (heights * widths), i / widths % heights, i % widths];
+            self.residue_walk(residue, std::array::from_fn(|d| ceil(to[d] - residue[d], z.s[d])))
+        };
+        Ok((0..count).map(walk).collect())
     }
 
     fn residue_walk(&self, residue: [i64; 3], size: [i64; 3]) -> Walk {
@@ -303,10 +313,7 @@ impl<'a> Window<'a> {
         if !is_close(from, from_layout) || !planes && to_layout.strides[1] != 1 {
             return Err(Skip::Layout("channels that are not next to each other, or pixels that are not 16-byte aligned".into()));
         }
-        let walks = self.walks();
-        if walks.len() > if planes { 1 } else { WALKS } {
-            return Err(Skip::Shape("strides that leave many residues"));
-        }
+        let walks = self.walks(if planes { 1 } else { WALKS })?;
         let read = self.grids()[0];
         let groups = grouped(walks);
         let near = |w: &Walk, start: [i64; 3]| {
