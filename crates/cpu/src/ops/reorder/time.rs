@@ -17,7 +17,7 @@ type Traversal = Times<10>;
 /// Zeroed chunks and runs, and bytes that are cleared as a whole.
 pub(super) const ZEROS: Times<3> = [[40.0, 1.2, 0.014], [30.0, 1.0, 0.02]];
 const COPIES: Traversal =
-    [[140.0, 22.0, 1.2, 0.0, 95.0, 0.5, 0.7, 5.2, 0.8, 0.5], [165.0, 25.0, 1.35, 0.0, 105.0, 4.6, 0.8, 5.6, 0.85, 0.85]];
+    [[140.0, 22.0, 1.2, 0.0, 60.0, 0.5, 0.6, 5.2, 0.8, 0.5], [165.0, 25.0, 1.35, 0.0, 105.0, 4.6, 0.8, 5.6, 0.85, 0.85]];
 const PIPELINE: Traversal =
     [[186.0, 54.0, 4.7, 0.24, 150.0, 0.0, 1.46, 127.0, 4.4, 0.96], [240.0, 75.0, 6.0, 0.3, 200.0, 0.0, 2.0, 170.0, 6.0, 1.3]];
 /// Programs whose operands are in place, copied for them (each is counted), and in chunks.
