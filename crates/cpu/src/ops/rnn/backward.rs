@@ -26,10 +26,10 @@ use crate::kernels::nest::Right;
 use crate::kernels::scratch::{Part, Scratch, booked, for_workers};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
 use crate::row::{Generated, RowPlan, TOO_LARGE};
+use bytemuck::{NoUninit, cast_slice};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
-use bytemuck::{NoUninit, cast_slice};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
 use std::slice;
 use std::sync::Arc;
@@ -140,8 +140,7 @@ impl Backward {
         let (layer, iter, projection) = Weights::all(op, &Roles::BACKWARD, panels, product)?;
         let cut = Cut::new(&z, target, states.count, iter.stack_bytes());
         let deltas = z.dhc.next_multiple_of(product.depth());
-        let sizes =
-            gemm::Sizes { batch: z.directions, rows: z.samples(), columns: z.slc, width: inputs.width, depth: z.gates * deltas };
+        let sizes = gemm::Sizes { batch: z.directions, rows: z.samples(), columns: z.slc, width: inputs.width, depth: z.gates * deltas };
         let tail = Some(Arc::new(Tail::raw()));
         let diff = op.diff.as_ref().ok_or(Skip::Op("backward without gradients"))?;
         let rows = |tensor: &Tensor| rows_of(tensor).filter(|_| tensor.dtype == DataType::F32);

@@ -27,10 +27,10 @@ use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
 use crate::ops::matmul::place;
 use crate::ops::matmul::tiled::product;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
+use bytemuck::{NoUninit, cast_slice};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
-use bytemuck::{NoUninit, cast_slice};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Prop, RnnLinear, Tensor};
 use std::ops::Range;
 use std::slice;
@@ -301,7 +301,6 @@ impl Forward {
     fn codec(&self) -> Codec {
         self.quantised.as_ref().map_or(Codec::plain(self.state), |q| q.codec(self.state))
     }
-
 }
 
 /// Factors of linear activations in the form of the cell kernels.
@@ -405,12 +404,7 @@ impl Generated for Forward {
 
 impl Forward {
     /// What cells need besides sums. `weights` are those of input, state and projection.
-    fn lines<'s>(
-        &self,
-        (simd, ctx): (Simd, &Ctx<'_>),
-        weights: [Buf; 3],
-        scratch: &mut Scratch<'s>,
-    ) -> Result<ByChannel<'s>, Error> {
+    fn lines<'s>(&self, (simd, ctx): (Simd, &Ctx<'_>), weights: [Buf; 3], scratch: &mut Scratch<'s>) -> Result<ByChannel<'s>, Error> {
         let (lens, z) = (&self.lens, &self.z);
         let bias = scratch.take(lens.bias)?;
         let whole = lens.whole.map(|n| scratch.take(n));
