@@ -95,10 +95,7 @@ unsafe fn piece<'s>(buf: Buf<'s>, start: usize, len: usize) -> &'s mut [f32] {
     unsafe { buf.slice_mut(start, len) }.unwrap_or_default()
 }
 
-/// A task on elements of its own or of its worker's: the task's index, the elements, the worker's share of a second part.
-type SharedTask<'t> = dyn Fn(usize, &mut [f32], Buf) + Sync + 't;
-
-/// A task on a piece: its index, the piece, the worker's scratch.
+/// A task on elements of its own, or of its worker's: the task's index, the elements, the worker's share of a second part.
 type PieceTask<'t> = dyn Fn(usize, &mut [f32], &mut [f32]) + Sync + 't;
 
 impl<'a> Part<'a> {
@@ -174,15 +171,15 @@ impl<'a> Part<'a> {
         pieces
     }
 
-    /// Runs `tasks` tasks on at most `workers` workers, each with its worker's equal share of `second` as memory that generated code reads,
-    /// and with elements of this part: its own piece of `piece_len`, or its worker's share if no length is given.
+    /// Runs `tasks` tasks on at most `workers` workers, each with its worker's equal share of `second`, and
+    /// with elements of this part: its own piece of `piece_len`, or its worker's share if no length is given.
     pub fn work_with(
         &mut self,
         second: &mut Part<'_>,
         executor: &dyn Executor,
         workers: usize,
         (tasks, piece_len): (usize, Option<usize>),
-        task: &SharedTask<'_>,
+        task: &PieceTask<'_>,
     ) {
         let (buf, copies, workers) = (self.buf, second.buf, workers.max(1));
         let (own, copy) = (share(self.len, workers), share(second.len, workers));
@@ -193,7 +190,7 @@ impl<'a> Part<'a> {
             let (start, len) = piece_len.map_or((worker * own, own), |len| (index * len, len));
             // SAFETY: every task is called once and calls with the same worker do not overlap; pieces of different tasks do not overlap,
             // nor do shares of different workers.
-            task(index, unsafe { piece(buf, start, len) }, copies.part(worker * copy * 4, copy * 4));
+            task(index, unsafe { piece(buf, start, len) }, unsafe { piece(copies, worker * copy, copy) });
         });
     }
 

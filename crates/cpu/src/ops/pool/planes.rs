@@ -5,7 +5,7 @@
 //! strips compute the results there, and squares transpose these to their planes.
 
 use super::jit::{Bound, Direct, Task};
-use crate::kernels::scratch::{Scratch, for_workers};
+use crate::kernels::scratch::{Scratch, for_workers, lend};
 use crate::kernels::transpose::{Matrix, Squares};
 use crate::ops::strips::Place;
 use crate::ops::support;
@@ -125,7 +125,7 @@ impl Planes {
         let (mut own, mut vectors) = (scratch.take(lens.own)?, scratch.take(lens.vectors)?);
         let groups = pool.channels.div_ceil(self.lanes);
         own.work_with(&mut vectors, ctx.executor(), self.workers, (pool.images * groups, None), &|task, _, share| {
-            let (image, first) = (task / groups, task % groups * self.lanes);
+            let (image, first, share) = (task / groups, task % groups * self.lanes, lend(share));
             let (at, channels) = ((image, first), self.lanes.min(pool.channels - first));
             let [source, result, places] = self.shares().map(|n| n * 4);
             let parts = [share.part(0, source), share.part(source, result), share.part(source + result, places)];

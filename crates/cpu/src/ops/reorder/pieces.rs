@@ -20,7 +20,7 @@ use super::sums::{self, Behind, Summed};
 use super::time::{Timed, Times, total};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::GRAIN;
-use crate::kernels::scratch::{Scratch, booked, for_workers};
+use crate::kernels::scratch::{Scratch, booked, for_workers, lend};
 use crate::kernels::transpose::{Factors, Interleaved, Interleaver, Matrix, Places, Squares, Turned, no_factors};
 use crate::row::Generated;
 use crate::{CpuTarget, RowPlan};
@@ -503,7 +503,7 @@ impl Generated for Pieces {
             each * self.outer.iter().filter(|l| l.steps[SUMS] == 0).map(|l| l.size).product::<usize>()
         };
         own.work_with(&mut shares, ctx.executor(), self.workers, (all.div_ceil(group), None), &|task, _, share| {
-            let piece = Piece { by: self, kernels, memory, scales, zeros, share };
+            let piece = Piece { by: self, kernels, memory, scales, zeros, share: lend(share) };
             let sums = place(&self.outer, self.starts, task * group / each)[SUMS];
             piece.clear(sums);
             for i in task * group..all.min((task + 1) * group) {
