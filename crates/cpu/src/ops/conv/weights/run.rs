@@ -50,14 +50,17 @@ impl Generated for Gradient {
             return Ok(());
         }
         let lens = self.scratch().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
-        let (mut sums, mut copies) = (scratch.take(lens.sums)?, scratch.take(lens.copies)?);
-        let tasks = (self.blocks() * self.slices, (self.slices > 1).then_some(self.piece()));
-        sums.work_with(&mut copies, ctx.executor(), self.workers, tasks, &|task, sums, copies| {
-            bound.slice(task / self.slices, task % self.slices, sums, copies);
-        });
-        if self.slices > 1 {
-            sums.rework(ctx.executor(), self.slices * self.piece(), &|block, pieces| bound.add_slices(block, pieces));
+        let (sums, mut workers) = (scratch.take(lens.shared)?, scratch.take(lens.workers)?);
+        if self.slices == 1 {
+            workers.work(ctx.executor(), self.workers, self.blocks(), &|block, own| {
+                let (sums, own) = own.split_at_mut(self.sums);
+                bound.slice(block, 0, sums, own);
+            });
+            return Ok(());
         }
+        let slice = |task: usize, sums: &mut [f32], own: &mut [f32]| bound.slice(task / self.slices, task % self.slices, sums, own);
+        let sums = workers.work_on(sums, ctx.executor(), self.workers, (self.blocks() * self.slices, self.sums), &slice);
+        sums.reduce(ctx.executor(), [self.slices, self.sums], &|block, sums| bound.store_all(block, sums));
         Ok(())
     }
 }
@@ -215,12 +218,12 @@ impl<'a> Bound<'a> {
         (block < self.plan.blocks()).then(|| (self.at(block), self.places(index)))
     }
 
-    /// The sums of one slice of a block.
-    fn slice(&self, block: usize, slice: usize, piece: &mut [f32], copies: &mut [f32]) {
+    /// The sums of one slice of a block, with a worker's address table and copies.
+    fn slice(&self, block: usize, slice: usize, sums: &mut [f32], own: &mut [f32]) {
         let p = self.plan;
         let at = self.at(block);
-        let (sums, words) = piece.split_at_mut(p.sums);
-        let words: &mut [usize] = bytemuck::cast_slice_mut(&mut words[..p.table]);
+        let (words, copies) = own.split_at_mut(p.table);
+        let words: &mut [usize] = bytemuck::cast_slice_mut(words);
         let (rows, columns) = copies.split_at_mut(p.rows.copy);
         let all = p.all_boxes();
         let boxes = slice * all / p.slices..(slice + 1) * all / p.slices;
@@ -524,19 +527,14 @@ impl<'a> Bound<'a> {
         })
     }
 
-    /// Adds the slices of a block in order and stores the sums.
-    fn add_slices(&self, block: usize, pieces: &mut [f32]) {
+    /// Stores the sums of a block.
+    fn store_all(&self, block: usize, sums: &mut [f32]) {
         let p = self.plan;
-        let (total, rest) = pieces.split_at_mut(p.piece());
-        let total = &mut total[..p.sums];
-        for piece in rest.chunks_exact(p.piece()) {
-            total.iter_mut().zip(piece).for_each(|(t, x)| *t += x);
-        }
         let at = self.at(block);
         let [td, th, tw] = p.taps();
         for panel in 0..at.columns.1.div_ceil(p.panel) {
             for tap in (0..td * th * tw).map(|tap| [tap / (th * tw), tap / tw % th, tap % tw]) {
-                self.store(&at, (panel, tap), &mut total[self.sums(&at, (panel, tap))]);
+                self.store(&at, (panel, tap), &mut sums[self.sums(&at, (panel, tap))]);
             }
         }
     }

@@ -21,7 +21,7 @@ use crate::hardware::Core;
 use crate::kernels::access::Axis;
 use crate::kernels::amx::{self, Accumulate};
 use crate::kernels::epilogue;
-use crate::kernels::scratch::{booked, for_workers};
+use crate::kernels::scratch::{Lens, for_workers};
 use crate::kernels::tile::layout::{panel_columns, panel_tag, together};
 use crate::kernels::tile::{Ahead, Line, List, MOST_ROWS, Product, Spec, Start, Stride, Tail, Tile, tallest};
 use crate::kernels::transpose::Squares;
@@ -172,7 +172,7 @@ pub(crate) struct Gradient {
     pub(crate) pairs: usize,
     /// Word offsets of the rows of merged taps that are not contiguous.
     pub(crate) joint: Vec<usize>,
-    /// Elements of the sums of a block, and of a worker's address tables.
+    /// Elements of the sums of a block, and of a worker's address table.
     pub(crate) sums: usize,
     pub(crate) table: usize,
     /// Dimensions of the gradient along columns and rows, and whether the first dimension is groups.
@@ -309,22 +309,6 @@ impl Pairs {
                 if beside_zeros { Some(Pairs::Images) } else { halves.map(Pairs::Halves) }
             }
         }
-    }
-}
-
-/// Elements of scratch of a gradient.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ScratchLens {
-    /// Sums with address tables: of every task if there are slices, else of every worker.
-    pub(crate) sums: usize,
-    /// The workers' copies of both operands.
-    pub(crate) copies: usize,
-}
-
-impl ScratchLens {
-    /// Bytes of both; `None` on overflow.
-    fn bytes(self) -> Option<usize> {
-        booked(&[self.sums, self.copies])
     }
 }
 
@@ -591,7 +575,7 @@ impl Gradient {
 
     /// The plan of a problem, with scratch.
     pub(super) fn plan(self, problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-        RowPlan::of(problem, target, self.scratch().and_then(ScratchLens::bytes), self)
+        RowPlan::of(problem, target, self.scratch().and_then(Lens::bytes), self)
     }
 
     /// Whether the sums of a panel's line are so scattered in the gradient that storing another layout and reordering it takes less time.
@@ -892,18 +876,14 @@ impl Gradient {
         self.groups * self.rows.blocks * self.columns.blocks
     }
 
-    /// Elements of scratch.
-    pub(crate) fn scratch(&self) -> Option<ScratchLens> {
-        let copies = self.rows.copy.checked_add(self.columns.copy)?;
-        let piece = self.sums.checked_add(self.table)?;
-        let sums =
-            if self.slices > 1 { piece.checked_mul(self.blocks())?.checked_mul(self.slices)? } else { for_workers(self.workers, piece)? };
-        Some(ScratchLens { sums, copies: for_workers(self.workers, copies)? })
-    }
-
-    /// Elements of scratch of a task: sums and address tables.
-    pub(crate) fn piece(&self) -> usize {
-        self.sums + self.table
+    /// Elements of scratch: the sums of all slices, and of each worker an address table, copies of both operands and, without slices, sums.
+    pub(crate) fn scratch(&self) -> Option<Lens> {
+        let own = self.table.checked_add(self.rows.copy)?.checked_add(self.columns.copy)?;
+        if self.slices == 1 {
+            return Some(Lens { shared: 0, workers: for_workers(self.workers, own.checked_add(self.sums)?)? });
+        }
+        let shared = self.sums.checked_mul(self.blocks())?.checked_mul(self.slices)?;
+        Some(Lens { shared, workers: for_workers(self.workers, own)? })
     }
 
     /// Cuts contiguous rows evenly into tiles of `vectors` vectors: runs of tiles of equal height, each with its first row, rows of a tile,
