@@ -95,9 +95,6 @@ unsafe fn piece<'s>(buf: Buf<'s>, start: usize, len: usize) -> &'s mut [f32] {
     unsafe { buf.slice_mut(start, len) }.unwrap_or_default()
 }
 
-/// A task on elements of its own or of its worker's: the task's index, the elements, the worker's share of a second part.
-type SharedTask<'t> = dyn Fn(usize, &mut [f32], Buf) + Sync + 't;
-
 /// A task on a piece: its index, the piece, the worker's scratch.
 type PieceTask<'t> = dyn Fn(usize, &mut [f32], &mut [f32]) + Sync + 't;
 
@@ -174,31 +171,14 @@ impl<'a> Part<'a> {
         pieces
     }
 
-    /// Runs `tasks` tasks on at most `workers` workers, each with its worker's equal share of `second` as memory that generated code reads,
-    /// and with elements of this part: its own piece of `piece_len`, or its worker's share if no length is given.
-    pub fn work_with(
-        &mut self,
-        second: &mut Part<'_>,
-        executor: &dyn Executor,
-        workers: usize,
-        (tasks, piece_len): (usize, Option<usize>),
-        task: &SharedTask<'_>,
-    ) {
-        let (buf, copies, workers) = (self.buf, second.buf, workers.max(1));
-        let (own, copy) = (share(self.len, workers), share(second.len, workers));
-        let fits = piece_len.is_none_or(|n| tasks.checked_mul(n).is_some_and(|n| n <= self.len));
-        assert!(fits, "{tasks} pieces of {piece_len:?} in {}", self.len);
-        executor.run(workers.min(executor.threads().max(1)), tasks, &|worker, index| {
-            assert!(worker < workers, "worker {worker} of {workers}");
-            let (start, len) = piece_len.map_or((worker * own, own), |len| (index * len, len));
-            // SAFETY: every task is called once and calls with the same worker do not overlap; pieces of different tasks do not overlap,
-            // nor do shares of different workers.
-            task(index, unsafe { piece(buf, start, len) }, copies.part(worker * copy * 4, copy * 4));
+    /// Adds the pieces of each block of a reduction in order, `pieces` of `piece_len` elements, and passes the sums to `task` in parallel.
+    pub fn reduce(self, executor: &dyn Executor, [pieces, piece_len]: [usize; 2], task: &(dyn Fn(usize, &mut [f32]) + Sync)) {
+        self.fill(executor, pieces * piece_len, &|block, parts| {
+            let (total, rest) = parts.split_at_mut(piece_len.min(parts.len()));
+            for part in rest.chunks_exact(piece_len) {
+                total.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
+            }
+            task(block, total);
         });
-    }
-
-    /// Passes pieces of `piece_len` elements to `task` in parallel, with their present contents.
-    pub fn rework(self, executor: &dyn Executor, piece_len: usize, task: &(dyn Fn(usize, &mut [f32]) + Sync)) {
-        self.fill(executor, piece_len, task);
     }
 }

@@ -11,7 +11,7 @@ use crate::kernels::gemv::MAX_ROWS;
 use crate::kernels::tile::Product;
 use crate::kernels::{amx, epilogue};
 use crate::ops::conv::weights::side::{Dim, Roles};
-use crate::ops::conv::weights::tiled::{self, Gradient, Task};
+use crate::ops::conv::weights::tiled::{self, Engine, Gradient, Task};
 use crate::ops::matmul::few::{Side, Sides};
 use crate::ops::matmul::gemv;
 use crate::ops::matmul::tiled::product;
@@ -63,7 +63,7 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
         }
         tiled::check_amx(&task, [&op.src, &op.dst], isa)?;
     }
-    let gradient = Gradient::new(&task, [&op.src, &op.dst], &problem.attr, (isa, target));
+    let gradient = Gradient::new(&task, [&op.src, &op.dst], &problem.attr, (Engine::of(isa), target));
     tiled::finish(problem.clone(), gradient, target)
 }
 

@@ -5,7 +5,7 @@
 //! result row to the next. Backward, the window slides over the results: a source gradient is gathered from the destination's gradients.
 //! The workspace of max pooling, the positions of maxima, is called *places*.
 
-use super::planes::{Planes, ScratchLens, Tensors};
+use super::planes::{Planes, Tensors};
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::chain::Chain;
@@ -86,9 +86,9 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         let Op::Pool(op) = &problem.op else { return Err(Skip::Op("another operation than pooling")) };
         support::dense(problem)?;
         let kernel = support::of_widths(jit, |isa| Direct::new(op, &problem.attr, target, isa))?;
-        let planes = kernel.planes.as_ref().map_or(Some(ScratchLens::default()), Planes::scratch);
+        let planes = kernel.planes.as_ref().map_or(Some(0), Planes::scratch);
         let scratch =
-            kernel.tail.scratch(kernel.channels).zip(planes).and_then(|(tail, ScratchLens { own, vectors })| booked(&[tail, own, vectors]));
+            kernel.tail.scratch(kernel.channels).zip(planes).and_then(|(tail, vectors)| booked(&[tail, vectors]));
         Ok((kernel, scratch.ok_or(TOO_LARGE)?))
     })
 }

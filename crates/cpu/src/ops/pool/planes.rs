@@ -5,7 +5,7 @@
 //! strips compute the results there, and squares transpose these to their planes.
 
 use super::jit::{Bound, Direct, Task};
-use crate::kernels::scratch::{Scratch, for_workers};
+use crate::kernels::scratch::{Scratch, for_workers, lend};
 use crate::kernels::transpose::{Matrix, Squares};
 use crate::ops::strips::Place;
 use crate::ops::support;
@@ -27,15 +27,6 @@ struct Plane {
     channel: usize,
     /// Elements of a plane.
     count: usize,
-}
-
-/// Elements of scratch for a pooling of planes, of all workers.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct ScratchLens {
-    /// Scratch of the workers besides the vectors.
-    pub(super) own: usize,
-    /// Vectors of channels of source, result and places.
-    pub(super) vectors: usize,
 }
 
 /// The planes of a pooling's tensors, and the layout of their vectors in a worker's scratch.
@@ -113,19 +104,19 @@ impl Planes {
     }
 
     /// Elements of scratch of all workers.
-    pub(super) fn scratch(&self) -> Option<ScratchLens> {
+    pub(super) fn scratch(&self) -> Option<usize> {
         let vectors = self.shares().iter().sum();
-        Some(ScratchLens { own: for_workers(self.workers, 16)?, vectors: for_workers(self.workers, vectors)? })
+        for_workers(self.workers, vectors)
     }
 
     /// Pools all images.
     pub(super) fn run(&self, pool: &Direct, ctx: &Ctx<'_>, scratch: &mut Scratch<'_>, bound: Bound<'_>) -> Result<(), Error> {
         let [Some(load), Some(store), move_places] = &bound.code.squares else { panic!("no transposition was made") };
-        let lens = self.scratch().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
-        let (mut own, mut vectors) = (scratch.take(lens.own)?, scratch.take(lens.vectors)?);
+        let len = self.scratch().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
+        let mut vectors = scratch.take(len)?;
         let groups = pool.channels.div_ceil(self.lanes);
-        own.work_with(&mut vectors, ctx.executor(), self.workers, (pool.images * groups, None), &|task, _, share| {
-            let (image, first) = (task / groups, task % groups * self.lanes);
+        vectors.work(ctx.executor(), self.workers, pool.images * groups, &|task, share| {
+            let (image, first, share) = (task / groups, task % groups * self.lanes, lend(share));
             let (at, channels) = ((image, first), self.lanes.min(pool.channels - first));
             let [source, result, places] = self.shares().map(|n| n * 4);
             let parts = [share.part(0, source), share.part(source, result), share.part(source + result, places)];

@@ -20,7 +20,7 @@ use super::sums::{self, Behind, Summed};
 use super::time::{Timed, Times, total};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::GRAIN;
-use crate::kernels::scratch::{Scratch, booked, for_workers};
+use crate::kernels::scratch::{Scratch, booked, for_workers, lend};
 use crate::kernels::transpose::{Factors, Interleaved, Interleaver, Matrix, Places, Squares, Turned, no_factors};
 use crate::row::Generated;
 use crate::{CpuTarget, RowPlan};
@@ -154,7 +154,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         let op = reorder(problem)?;
         let types = types(op, &problem.attr)?;
         let data = Pieces::plan(op, &problem.attr, types, (jit, target.threads))?;
-        let scratch = data.scratch_len().and_then(|len| booked(&[ZERO_POINTS, 16 * data.workers.max(1), len]));
+        let scratch = data.scratch_len().and_then(|len| booked(&[ZERO_POINTS, len]));
         let scratch = scratch.ok_or(Skip::Shape("too large"))?;
         // Sums that are not computed on the way are computed from what has been written.
         let (sums, sums_scratch) = if data.sums.is_empty() { Behind::plan(op, problem, jit)? } else { (Behind::Nothing, 0) };
@@ -487,7 +487,7 @@ impl Generated for Pieces {
         let len = self.scratch_len().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
         let zeros = scratch.take(ZERO_POINTS)?.into_buf();
         zero_points(&self.factors, ctx)?.into_iter().enumerate().for_each(|(i, x)| zeros.set(i, x));
-        let (mut own, mut shares) = (scratch.take(16 * self.workers.max(1))?, scratch.take(len)?);
+        let mut shares = scratch.take(len)?;
         let memory = [ctx.buf(Arg::DST)?, ctx.buf(Arg::SRC)?];
         let mut scales = [Buf::empty(); 2];
         for (i, arg) in [Arg::SRC, Arg::DST].into_iter().enumerate().filter(|(i, _)| self.factors[i + 1] != Factor::None) {
@@ -502,8 +502,8 @@ impl Generated for Pieces {
         } else {
             each * self.outer.iter().filter(|l| l.steps[SUMS] == 0).map(|l| l.size).product::<usize>()
         };
-        own.work_with(&mut shares, ctx.executor(), self.workers, (all.div_ceil(group), None), &|task, _, share| {
-            let piece = Piece { by: self, kernels, memory, scales, zeros, share };
+        shares.work(ctx.executor(), self.workers, all.div_ceil(group), &|task, share| {
+            let piece = Piece { by: self, kernels, memory, scales, zeros, share: lend(share) };
             let sums = place(&self.outer, self.starts, task * group / each)[SUMS];
             piece.clear(sums);
             for i in task * group..all.min((task + 1) * group) {

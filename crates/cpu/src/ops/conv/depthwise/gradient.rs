@@ -337,7 +337,7 @@ impl Generated for Gradient {
             sums.fill(0.0);
             bound.share(task / self.shares, task % self.shares, sums);
         });
-        sums.rework(ctx.executor(), self.shares * self.piece(), &|chunk, pieces| bound.finish(chunk, pieces));
+        sums.reduce(ctx.executor(), [self.shares, self.piece()], &|chunk, sums| bound.finish(chunk, sums));
         Ok(())
     }
 }
@@ -418,14 +418,10 @@ impl Bound<'_> {
         });
     }
 
-    /// Adds the shares of a chunk in order, and stores the gradient.
-    fn finish(&self, chunk: usize, pieces: &mut [f32]) {
+    /// Stores the gradient of a chunk of channels.
+    fn finish(&self, chunk: usize, sums: &mut [f32]) {
         let p = self.plan;
-        let (total, rest) = pieces.split_at_mut(p.piece());
-        for piece in rest.chunks_exact(p.piece()) {
-            total.iter_mut().zip(piece).for_each(|(t, x)| *t += x);
-        }
-        for (vector, sums) in total.chunks_exact_mut(p.vector()).enumerate() {
+        for (vector, sums) in sums.chunks_exact_mut(p.vector()).enumerate() {
             let first = (chunk * p.chunk + vector) * p.lanes;
             if first < p.channels {
                 self.store(first, sums);

@@ -88,11 +88,7 @@ impl Copy<'_, '_> {
                         self.zeros(to, row.before + row.count..row.before + row.count + row.behind);
                     }
                     let to = To { first: first + row.before * to.pixel, ..to };
-                    if together == 1 {
-                        self.floats(image, &row, to);
-                    } else {
-                        self.pairs((image, row), self.second(places, image, &row), to);
-                    }
+                    self.row((image, row), self.second(places, image, &row), to);
                 }
             }
         });
@@ -100,6 +96,9 @@ impl Copy<'_, '_> {
 
     /// The image and row whose elements share 16-bit words with those of `row`, if there is one.
     fn second(&self, places: &Places, image: usize, row: &Row) -> Option<(usize, Row)> {
+        if self.plan.together == 1 {
+            return None;
+        }
         if self.plan.halves.is_none() {
             return (image + 1 < places.images.0 + places.images.1).then_some((image + 1, *row));
         }
@@ -128,26 +127,46 @@ impl Copy<'_, '_> {
         (offset + row.at[0] * strides.at[0] + row.at[1] * strides.at[1] + row.first * strides.at[2], row.step * strides.at[2])
     }
 
-    /// Copies a row of an image as f32.
-    fn floats(&self, image: usize, row: &Row, to: To) {
-        let view = &self.reader.view;
-        let (Some(strides), Some(from)) = (self.strides(), self.reader.floats) else {
-            return self.general(image, row, |i, first, numbers| self.put(to.first + i * to.pixel, first, numbers));
+    /// Copies a row of an image: as f32, or as words of two 16-bit elements, whose second ones may be missing or fewer.
+    fn row(&self, (image, row): (usize, Row), second: Option<(usize, Row)>, to: To) {
+        let (view, paired, all) = (&self.reader.view, self.plan.together > 1, self.channels.1);
+        let dtype = if paired { DataType::Bf16 } else { DataType::F32 };
+        let Some(strides) = self.strides().filter(|_| view.dtype() == dtype) else {
+            return if paired {
+                self.general_pairs((image, row), second, to);
+            } else {
+                self.general(image, &row, |i, first, numbers| self.put(to.first + i * to.pixel, first, numbers));
+            };
         };
-        if row.count == 0 {
-            return;
-        }
-        let ((first, step), all) = (self.place(strides, image, row), self.channels.1);
-        let (channel, neighbours) = (self.channels.0, strides.block - self.channels.0 % strides.block);
-        if [step, to.pixel, self.width] == [all; 3] && all <= neighbours {
-            // Pixels are contiguous on both sides.
-            return self.to.write(to.first, &from[first + strides.channel(channel)..][..row.count * all]);
-        }
+        let (first, step) = self.place(strides, image, &row);
+        let other = second.map(|(image, row)| self.place(strides, image, &row).0 - first);
+        let (pairs, fills) = (second.map_or(0, |(_, row)| row.count), paired && self.fills());
         self.blocks(strides, to, |done, channels, (width, panel), at| {
-            let from = &from[first + strides.channel(self.channels.0 + done)..];
-            view.simd().run(Floats { from, step, count: row.count, channels, width, panel, to: self.to, at });
+            let first = first + strides.channel(self.channels.0 + done);
+            let rest = To { first: at.first + pairs * at.pixel, ..at };
+            for (first, other, count, at) in [(first, other, pairs, at), (first + pairs * step, None, row.count - pairs, rest)] {
+                if count > 0 {
+                    let prefetch_distance = if paired { self.prefetch_distance(channels * 2, step * 2) } else { 0 };
+                    let (from, to) = (view.buf(), self.to);
+                    view.simd().run(Line {
+                        from,
+                        first,
+                        paired,
+                        other,
+                        step,
+                        count,
+                        prefetch_distance,
+                        channels,
+                        width,
+                        panel,
+                        fills,
+                        to,
+                        at,
+                    });
+                }
+            }
         });
-        if all % self.width > 0 {
+        if all % self.width > 0 && !fills {
             (0..row.count).for_each(|i| self.pad(to.first + i * to.pixel, all));
         }
     }
@@ -231,43 +250,9 @@ impl Copy<'_, '_> {
         }
     }
 
-    /// Interleaves two rows of images as pairs of 16-bit elements; the second row may be missing or shorter.
-    fn pairs(&self, (image, row): (usize, Row), second: Option<(usize, Row)>, to: To) {
-        let view = &self.reader.view;
-        if let Some(strides) = self.strides().filter(|_| view.dtype() == DataType::Bf16) {
-            let ((first, step), all) = (self.place(strides, image, &row), self.channels.1);
-            let other = second.map(|(image, row)| self.place(strides, image, &row).0 - first);
-            let paired = second.map_or(0, |(_, row)| row.count);
-            let from = view.buf();
-            self.blocks(strides, to, |done, channels, (width, panel), at| {
-                let first = first + strides.channel(self.channels.0 + done);
-                let rest = To { first: at.first + paired * at.pixel, ..at };
-                for (first, other, count, at) in [(first, other, paired, at), (first + paired * step, None, row.count - paired, rest)] {
-                    if count > 0 {
-                        let prefetch_distance = self.prefetch_distance(channels * 2, step * 2);
-                        view.simd().run(Pairs {
-                            from,
-                            first,
-                            other,
-                            step,
-                            count,
-                            prefetch_distance,
-                            channels,
-                            width,
-                            panel,
-                            fills: self.fills(),
-                            to: self.to,
-                            at,
-                        });
-                    }
-                }
-            });
-            if all % self.width > 0 && !self.fills() {
-                (0..row.count).for_each(|i| self.pad(to.first + i * to.pixel, all));
-            }
-            return;
-        }
-        for (half, rows) in [(0, Some((image, row))), (1, second)] {
+    /// Interleaves two rows of any layout and type as pairs of bf16.
+    fn general_pairs(&self, first: (usize, Row), second: Option<(usize, Row)>, to: To) {
+        for (half, rows) in [(0, Some(first)), (1, second)] {
             let Some((image, row)) = rows else { continue };
             self.general(image, &row, |i, first, numbers| {
                 let at = to.first + i * to.pixel;
@@ -288,78 +273,12 @@ impl Copy<'_, '_> {
     }
 }
 
-/// Copies f32 pixels that are `step` apart.
-struct Floats<'a> {
-    from: &'a [f32],
-    step: usize,
-    count: usize,
-    channels: usize,
-    width: usize,
-    panel: usize,
-    to: Buf<'a>,
-    at: To,
-}
-
-impl Body for Floats<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        match self.channels {
-            n if n > self.width => {}
-            1 => return self.lines::<1>(),
-            2 => return self.lines::<2>(),
-            3 => return self.lines::<3>(),
-            4 => return self.lines::<4>(),
-            8 => return self.lines::<8>(),
-            16 => return self.lines::<16>(),
-            32 => return self.lines::<32>(),
-            _ => {}
-        }
-        for i in 0..self.count {
-            let from = &self.from[i * self.step..][..self.channels];
-            let at = self.at.first + i * self.at.pixel;
-            for (panel, from) in from.chunks(self.width).enumerate() {
-                let at = at + panel * self.panel;
-                match from.len() {
-                    64.. => self.pieces::<64>(from, at),
-                    n if n >= W => self.pieces::<W>(from, at),
-                    8.. => self.pieces::<8>(from, at),
-                    4.. => self.pieces::<4>(from, at),
-                    _ => self.pieces::<1>(from, at),
-                }
-            }
-        }
-    }
-}
-
-impl Floats<'_> {
-    /// Copies `N` channels of every pixel, all of one panel.
-    #[inline(always)]
-    fn lines<const N: usize>(&self) {
-        for i in 0..self.count {
-            if let Some(line) = self.from[i * self.step..].first_chunk::<N>() {
-                self.to.write(self.at.first + i * self.at.pixel, line);
-            }
-        }
-    }
-
-    /// Writes at least `N` numbers from word `to` on, `N` at a time; the last piece overlaps the one before.
-    #[inline(always)]
-    fn pieces<const N: usize>(&self, from: &[f32], to: usize) {
-        let (whole, rest) = from.as_chunks::<N>();
-        whole.iter().enumerate().for_each(|(i, piece)| self.to.write(to + i * N, piece));
-        if let Some(last) = from.last_chunk::<N>().filter(|_| !rest.is_empty()) {
-            self.to.write(to + from.len() - N, last);
-        }
-    }
-}
-
-/// Interleaves the 16-bit elements of the pixels of two rows.
-struct Pairs<'a> {
+/// Copies pixels: f32 elements, or words of the 16-bit elements of two rows.
+struct Line<'a> {
     from: Buf<'a>,
     first: usize,
-    /// Elements from the first row's pixels to the second row's.
+    /// Whether elements are 16-bit; and elements from the first row's pixels to the second row's, if there is one.
+    paired: bool,
     other: Option<usize>,
     step: usize,
     count: usize,
@@ -374,22 +293,34 @@ struct Pairs<'a> {
     at: To,
 }
 
-impl Body for Pairs<'_> {
+impl Body for Line<'_> {
     type Out = ();
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(mut self) {
         // Contiguous pixels on both sides are copied as one.
-        if self.count > 0 && self.step == self.channels && self.at.pixel == self.channels && self.width >= self.channels {
+        if self.step == self.channels && self.at.pixel == self.channels && self.width >= self.channels {
             self.channels *= self.count;
             (self.width, self.count) = (self.channels, 1);
         }
+        if self.paired { self.copy::<W, true>() } else { self.copy::<W, false>() }
+    }
+}
+
+impl Line<'_> {
+    #[inline(always)]
+    fn copy<const W: usize, const P: bool>(&self) {
         match self.channels {
             n if n > self.width => {}
-            16 => return self.pixels(|from, to| self.pieces::<16>((from, to), 16)),
-            32 => return self.pixels(|from, to| self.pieces::<32>((from, to), 32)),
-            64 => return self.pixels(|from, to| self.pieces::<64>((from, to), 64)),
-            n if self.fills => return self.pixels(|from, to| self.filled::<W>((from, to), n)),
+            1 => return self.pixels(|from, to| self.pieces::<1, P>((from, to), 1)),
+            2 => return self.pixels(|from, to| self.pieces::<2, P>((from, to), 2)),
+            3 => return self.pixels(|from, to| self.pieces::<3, P>((from, to), 3)),
+            4 => return self.pixels(|from, to| self.pieces::<4, P>((from, to), 4)),
+            8 => return self.pixels(|from, to| self.pieces::<8, P>((from, to), 8)),
+            16 => return self.pixels(|from, to| self.pieces::<16, P>((from, to), 16)),
+            32 => return self.pixels(|from, to| self.pieces::<32, P>((from, to), 32)),
+            64 => return self.pixels(|from, to| self.pieces::<64, P>((from, to), 64)),
+            n if P && self.fills => return self.pixels(|from, to| self.filled::<W>((from, to), n)),
             _ => {}
         }
         self.pixels(|from, mut to| {
@@ -397,20 +328,18 @@ impl Body for Pairs<'_> {
             while first < self.channels {
                 let (channels, at) = (self.width.min(self.channels - first), (from + first, to));
                 match channels {
-                    n if self.fills && !n.is_multiple_of(W) => self.filled::<W>(at, n),
-                    64.. => self.pieces::<64>(at, channels),
-                    n if n >= W => self.pieces::<W>(at, n),
-                    8.. => self.pieces::<8>(at, channels),
-                    4.. => self.pieces::<4>(at, channels),
-                    _ => self.pieces::<1>(at, channels),
+                    n if P && self.fills && !n.is_multiple_of(W) => self.filled::<W>(at, n),
+                    64.. => self.pieces::<64, P>(at, channels),
+                    n if n >= W => self.pieces::<W, P>(at, n),
+                    8.. => self.pieces::<8, P>(at, channels),
+                    4.. => self.pieces::<4, P>(at, channels),
+                    _ => self.pieces::<1, P>(at, channels),
                 }
                 (first, to) = (first + self.width, to + self.panel);
             }
         });
     }
-}
 
-impl Pairs<'_> {
     /// Calls `each` with the first element and word of every pixel.
     #[inline(always)]
     fn pixels(&self, each: impl Fn(usize, usize)) {
@@ -433,7 +362,7 @@ impl Pairs<'_> {
         // Loops of the language: those of the standard library are not compiled for wide vectors.
         let mut c = 0;
         while c < whole {
-            self.to.write(to + c, &self.words::<W>(from + c));
+            self.to.write(to + c, &self.words::<W, true>(from + c));
             c += W;
         }
         if left == 0 {
@@ -442,27 +371,32 @@ impl Pairs<'_> {
         let (from, to) = (from + whole, to + whole);
         if from + self.other.unwrap_or(0) + W > self.from.len() / 2 {
             self.to.write(to, &[0u32; W]);
-            return (0..left).for_each(|c| self.pieces::<1>((from + c, to + c), 1));
+            return (0..left).for_each(|c| self.pieces::<1, true>((from + c, to + c), 1));
         }
-        let mut words = self.words::<W>(from);
+        let mut words = self.words::<W, true>(from);
         for (word, kept) in words.iter_mut().zip(&KEPT[MAX_LANES - left..]) {
             *word &= *kept;
         }
         self.to.write(to, &words);
     }
 
-    /// Interleaves at least `N` channels from element `from` to word `to`, `N` at a time; the last piece overlaps the one before.
+    /// Copies at least `N` channels from element `from` to word `to`, `N` at a time; the last piece overlaps the one before.
     #[inline(always)]
-    fn pieces<const N: usize>(&self, (from, to): (usize, usize), channels: usize) {
+    fn pieces<const N: usize, const P: bool>(&self, (from, to): (usize, usize), channels: usize) {
         for c in (0..channels).step_by(N) {
             let c = c.min(channels - N);
-            self.to.write(to + c, &self.words::<N>(from + c));
+            self.to.write(to + c, &self.words::<N, P>(from + c));
         }
     }
 
-    /// The words of `N` channels from element `from` on.
+    /// The words of `N` channels from element `from` on; `P`: of 16-bit elements.
     #[inline(always)]
-    fn words<const N: usize>(&self, from: usize) -> [u32; N] {
+    fn words<const N: usize, const P: bool>(&self, from: usize) -> [u32; N] {
+        let mut words = [0; N];
+        if !P {
+            self.from.read(from, &mut words);
+            return words;
+        }
         let (mut low, mut high) = ([0u16; N], [0u16; N]);
         self.from.read(from, &mut low);
         if let Some(other) = self.other {

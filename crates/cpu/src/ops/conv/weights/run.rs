@@ -7,9 +7,10 @@ use super::tiled::{Code, Gradient, MAX_PANEL_COLUMNS, Side, TRANSPOSED_CHANNELS}
 use crate::kernels::access::Pos;
 use crate::kernels::amx::{Addend, Held};
 use crate::kernels::chain::Chain;
+use crate::kernels::dot::{self, Tap, accumulate};
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::{Body, Simd};
-use crate::kernels::scratch::Scratch;
+use crate::kernels::scratch::{Scratch, lend};
 use crate::kernels::tile::{Call, List, MOST_ROWS, Panels, Strip, TailArgs};
 use crate::kernels::transpose::{Matrix, Squares};
 use crate::row::Generated;
@@ -49,14 +50,17 @@ impl Generated for Gradient {
             return Ok(());
         }
         let lens = self.scratch().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
-        let (mut sums, mut copies) = (scratch.take(lens.sums)?, scratch.take(lens.copies)?);
-        let tasks = (self.blocks() * self.slices, (self.slices > 1).then_some(self.piece()));
-        sums.work_with(&mut copies, ctx.executor(), self.workers, tasks, &|task, sums, copies| {
-            bound.slice(task / self.slices, task % self.slices, sums, copies);
-        });
-        if self.slices > 1 {
-            sums.rework(ctx.executor(), self.slices * self.piece(), &|block, pieces| bound.add_slices(block, pieces));
+        let (sums, mut workers) = (scratch.take(lens.shared)?, scratch.take(lens.workers)?);
+        if self.slices == 1 {
+            workers.work(ctx.executor(), self.workers, self.blocks(), &|block, own| {
+                let (sums, own) = own.split_at_mut(self.sums);
+                bound.slice(block, 0, sums, own);
+            });
+            return Ok(());
         }
+        let slice = |task: usize, sums: &mut [f32], own: &mut [f32]| bound.slice(task / self.slices, task % self.slices, sums, own);
+        let sums = workers.work_on(sums, ctx.executor(), self.workers, (self.blocks() * self.slices, self.sums), &slice);
+        sums.reduce(ctx.executor(), [self.slices, self.sums], &|block, sums| bound.store_all(block, sums));
         Ok(())
     }
 }
@@ -86,26 +90,47 @@ struct Block {
     columns: (usize, usize),
 }
 
-/// A box of places and a group of panels, ready for the products.
-struct Ready<'a> {
-    /// The block that they are for.
+/// A box of places for a block: a K block of the products.
+struct Depth {
     at: Block,
     places: Places,
     /// Groups of images, and words of a pixel in one group.
     groups: usize,
     joint_images: usize,
-    /// Memory of each operand and the byte offset of its first pixel there; bytes from one panel to the next.
-    rows: (Buf<'a>, usize),
-    columns: (Buf<'a>, usize),
+    /// Bytes from a copied panel to the next.
     panel: usize,
-    /// The panels, of those of the block.
-    panels: Range<usize>,
     /// Whether this is the first box of a slice, so that sums start with zero.
     fresh: bool,
     /// Whether this is the last box and there are no slices, so that sums are complete.
     done: bool,
     /// The next box and its block, if its operands are prefetched.
     next: Option<(Block, Places)>,
+}
+
+/// An operand of a K block as microkernels read it.
+struct Operand<'a> {
+    /// Its memory and the byte offset of the first pixel there, in place or in a copy; empty for portable code, which reads the copy as
+    /// elements.
+    memory: Buf<'a>,
+    at: usize,
+    copy: &'a [f32],
+    /// Bytes from a panel to the next.
+    panel: usize,
+}
+
+/// A K block with both operands: rows, and some of the block's panels.
+struct Ready<'a> {
+    depth: &'a Depth,
+    rows: Operand<'a>,
+    columns: Operand<'a>,
+    panels: Range<usize>,
+}
+
+impl Ready<'_> {
+    /// The byte offset of a panel from the first pixel of the columns on.
+    fn panel(&self, panel: usize) -> usize {
+        (panel - self.panels.start) * self.columns.panel
+    }
 }
 
 /// What the tiles of a tap and some panels need.
@@ -159,7 +184,7 @@ impl Gradient {
     }
 }
 
-impl Bound<'_> {
+impl<'a> Bound<'a> {
     fn at(&self, block: usize) -> Block {
         let p = self.plan;
         let (r, rest) = (block % p.rows.blocks, block / p.rows.blocks);
@@ -193,13 +218,13 @@ impl Bound<'_> {
         (block < self.plan.blocks()).then(|| (self.at(block), self.places(index)))
     }
 
-    /// The sums of one slice of a block.
-    fn slice(&self, block: usize, slice: usize, piece: &mut [f32], memory: Buf) {
+    /// The sums of one slice of a block, with a worker's address table and copies.
+    fn slice(&self, block: usize, slice: usize, sums: &mut [f32], own: &mut [f32]) {
         let p = self.plan;
         let at = self.at(block);
-        let (sums, words) = piece.split_at_mut(p.sums);
-        let words: &mut [usize] = bytemuck::cast_slice_mut(&mut words[..p.table]);
-        let (rows, columns) = (memory.part(0, p.rows.copy * 4), memory.part(p.rows.copy * 4, p.columns.copy * 4));
+        let (words, copies) = own.split_at_mut(p.table);
+        let words: &mut [usize] = bytemuck::cast_slice_mut(words);
+        let (rows, columns) = copies.split_at_mut(p.rows.copy);
         let all = p.all_boxes();
         let boxes = slice * all / p.slices..(slice + 1) * all / p.slices;
         let panels = at.columns.1.div_ceil(p.panel);
@@ -209,56 +234,68 @@ impl Bound<'_> {
             let images = places.images.1.div_ceil(p.together);
             let (groups, joint_images) = if p.joint_images > p.together { (1, images) } else { (images, 1) };
             let panel = groups * joint_images * p.columns.grid.pixels().unwrap_or(0) * p.line() * 4;
-            let mut ready = Ready {
+            let depth = Depth {
                 at,
                 places,
                 groups,
                 joint_images,
-                rows: (rows, 0),
-                columns: (columns, 0),
                 panel,
-                panels: 0..0,
                 fresh: index == boxes.start,
                 done: index + 1 == boxes.end && p.slices == 1,
                 next: self.next(block, index).filter(|_| p.far),
             };
-            self.provide(&p.rows, &self.rows, &mut ready, at.group, at.rows);
+            self.pack(&p.rows, &depth, at.rows, rows);
             for first in (0..panels).step_by(p.panels_at_once) {
-                ready.panels = first..panels.min(first + p.panels_at_once);
+                let panels = first..panels.min(first + p.panels_at_once);
                 let first = first * p.panel;
-                let count = (ready.panels.len() * p.panel).min(at.columns.1 - first);
-                self.provide(&p.columns, &self.columns, &mut ready, at.group, (at.columns.0 + first, count));
-                self.multiply(&ready, sums, words, held.as_mut());
+                let channels = (at.columns.0 + first, (panels.len() * p.panel).min(at.columns.1 - first));
+                self.pack(&p.columns, &depth, channels, columns);
+                let rows = self.operand(&p.rows, &depth, at.rows.0, rows);
+                let columns = self.operand(&p.columns, &depth, channels.0, columns);
+                self.multiply(&Ready { depth: &depth, rows, columns, panels }, sums, words, held.as_mut());
             }
         }
     }
 
-    /// Makes a box of an operand available to tiles: in place or by a copy.
-    fn provide<'a>(&self, side: &Side, reader: &Reader<'a>, ready: &mut Ready<'a>, group: usize, (start, count): (usize, usize)) {
-        let first = group * side.channels + start;
-        let is_rows = std::ptr::eq(side, &raw const self.plan.rows);
-        let width = if is_rows { self.plan.pitch(count) } else { self.plan.line() };
-        let (to, at) = if is_rows { &mut ready.rows } else { &mut ready.columns };
-        if let Some(strides) = side.strides.filter(|_| side.in_place) {
-            (*to, *at) = (reader.view.buf(), place(reader, &strides, first));
-            if !is_rows {
-                ready.panel = if strides.is_plain() { self.plan.panel } else { strides.far } * 4;
-            }
+    fn is_rows(&self, side: &Side) -> bool {
+        std::ptr::eq(side, &raw const self.plan.rows)
+    }
+
+    fn reader(&self, side: &Side) -> &Reader<'a> {
+        if self.is_rows(side) { &self.rows } else { &self.columns }
+    }
+
+    /// Packs a K block of an operand, of some channels of the group, unless it is read in place.
+    fn pack(&self, side: &Side, depth: &Depth, (start, count): (usize, usize), copy: &mut [f32]) {
+        if side.in_place {
             return;
         }
-        let (to, places) = (*to, ready.places);
-        let (panel, groups, joint_images) = (ready.panel / 4, ready.groups, ready.joint_images);
-        if let Code::Amx(code) = self.code
-            && is_rows
-        {
-            return self.turn(&code.1, ready, (first, count));
+        let (channels, to) = ((depth.at.group * side.channels + start, count), lend(copy));
+        let width = match self.code {
+            Code::Amx(code) if self.is_rows(side) => return self.turn(&code.1, depth, channels, to),
+            _ if self.is_rows(side) => self.plan.pitch(count),
+            _ => self.plan.line(),
+        };
+        let (panel, groups, joint_images) = (depth.panel / 4, depth.groups, depth.joint_images);
+        Copy { plan: self.plan, side, reader: self.reader(side), channels, width, to, panel, groups, joint_images }.all(&depth.places);
+    }
+
+    /// An operand from a channel of the group on: in place, or its copy.
+    fn operand<'c>(&self, side: &Side, depth: &Depth, start: usize, copy: &'c mut [f32]) -> Operand<'c>
+    where
+        'a: 'c,
+    {
+        if let Some(strides) = side.strides.filter(|_| side.in_place) {
+            let (reader, panel) = (self.reader(side), if strides.is_plain() { self.plan.panel } else { strides.far } * 4);
+            return Operand { memory: reader.view.buf(), at: place(reader, &strides, depth.at.group * side.channels + start), copy: &[], panel };
         }
-        Copy { plan: self.plan, side, reader, channels: (first, count), width, to, panel, groups, joint_images }.all(&places);
+        let (memory, copy): (_, &[f32]) = if let Code::Portable = self.code { (Buf::empty(), copy) } else { (lend(copy), &[]) };
+        Operand { memory, at: 0, copy, panel: depth.panel }
     }
 
     /// Transposes a box of rows, from channel `first` of the operand on.
-    fn turn(&self, squares: &Squares, ready: &Ready<'_>, (first, count): (usize, usize)) {
-        let (p, (to, _), grid) = (self.plan, ready.rows, &self.plan.rows.grid);
+    fn turn(&self, squares: &Squares, depth: &Depth, (first, count): (usize, usize), to: Buf<'_>) {
+        let (p, grid) = (self.plan, &self.plan.rows.grid);
         let (row, taps) = (p.transposed_row() * 4, p.rows_per_channel());
         let turned = p.rows.each * taps * row;
         let copied = to.part(turned, to.len() - turned);
@@ -272,10 +309,10 @@ impl Bound<'_> {
                 width: channels,
                 panel: 0,
                 to: copied,
-                groups: ready.groups,
-                joint_images: ready.joint_images,
+                groups: depth.groups,
+                joint_images: depth.joint_images,
             };
-            copy.all(&ready.places);
+            copy.all(&depth.places);
             let pixel = channels * 4;
             let turn = |[at, from_row]: [usize; 2], to_at: usize, count: usize| {
                 let from = Matrix { buf: copied, at, row: from_row };
@@ -283,16 +320,16 @@ impl Bound<'_> {
             };
             let ((cells, lines), (places, _)) = (grid.lines(), grid.turned().lines());
             if grid.is_merged() {
-                (0..ready.groups * lines).for_each(|i| turn([i * cells * pixel, grid.dims[2].stride * pixel], i * places, places));
+                (0..depth.groups * lines).for_each(|i| turn([i * cells * pixel, grid.dims[2].stride * pixel], i * places, places));
             } else {
-                turn([0, pixel], 0, ready.groups * lines * cells * ready.joint_images);
+                turn([0, pixel], 0, depth.groups * lines * cells * depth.joint_images);
             }
         }
     }
 
     /// The tiles of a box.
     fn multiply(&self, ready: &Ready, sums: &mut [f32], words: &mut [usize], mut held: Option<&mut Held<'_>>) {
-        let (p, at) = (self.plan, &ready.at);
+        let (p, at) = (self.plan, &ready.depth.at);
         let [td, th, tw] = p.taps();
         for first in ready.panels.clone().step_by(p.panels_of_lists) {
             let panels = first..ready.panels.end.min(first + p.panels_of_lists);
@@ -300,7 +337,7 @@ impl Bound<'_> {
             for tap in (0..td * th * tw).map(|tap| [tap / (th * tw), tap / tw % th, tap % tw]) {
                 let work = Work { sums: &mut *sums, words, prefetches: &mut prefetches, held: held.as_deref_mut() };
                 let stored = self.tap(ready, panels.clone(), tap, work);
-                let left = panels.clone().filter(|_| ready.done && !stored);
+                let left = panels.clone().filter(|_| ready.depth.done && !stored);
                 left.for_each(|panel| self.store(at, (panel, tap), &mut sums[self.sums(at, (panel, tap))]));
             }
         }
@@ -316,7 +353,7 @@ impl Bound<'_> {
 
     /// The tiles of a tap and some panels over a box; true if they have stored their sums.
     fn tap(&self, ready: &Ready, panels: Range<usize>, tap: [usize; 3], mut work: Work<'_, '_>) -> bool {
-        let (p, at, dst) = (self.plan, &ready.at, self.tail.dst());
+        let (p, at, dst, fresh) = (self.plan, &ready.depth.at, self.tail.dst(), ready.depth.fresh);
         let (pairs, words) = work.words.split_at_mut(p.pairs);
         let parts = Parts::new(p, ready, tap, pairs);
         let whole = p.tail.is_some() && self.in_panels;
@@ -327,7 +364,7 @@ impl Bound<'_> {
             dst.buf().part(to, self.sums(at, (panel, tap)).len() * size_of::<f32>()).fill(0);
         }
         if parts.pairs.is_empty() {
-            let fills = panels.filter(|_| ready.fresh && !whole);
+            let fills = panels.filter(|_| fresh && !whole);
             fills.for_each(|panel| work.sums[self.sums(at, (panel, tap))].fill(0.0));
             return whole;
         }
@@ -337,14 +374,24 @@ impl Bound<'_> {
                 let addend = Addend {
                     parts: parts.pairs,
                     steps: parts.steps,
-                    a: (ready.rows.0, p.transposed_row() * 4),
-                    b: (ready.columns.0, ready.columns.1 + (panel - ready.panels.start) * ready.panel, 0),
+                    a: (ready.rows.memory, p.transposed_row() * 4),
+                    b: (ready.columns.memory, ready.columns.at + ready.panel(panel), 0),
                     rows: sums.len() / p.panel,
                     panels: 1,
                     vectors: p.vectors(at.columns.0 + panel * p.panel),
-                    fresh: ready.fresh,
+                    fresh,
                 };
                 code.0.add(held, &addend, words, (sums, p.panel));
+            }
+            return false;
+        }
+        if let Code::Portable = self.code {
+            for panel in panels {
+                let sums = &mut work.sums[self.sums(at, (panel, tap))];
+                if fresh {
+                    sums.fill(0.0);
+                }
+                self.dots(ready, panel, &parts, sums);
             }
             return false;
         }
@@ -359,9 +406,31 @@ impl Bound<'_> {
         p.tail.is_some()
     }
 
+    /// Adds the products of a tap and panel in portable code.
+    fn dots(&self, ready: &Ready, panel: usize, parts: &Parts<'_>, sums: &mut [f32]) {
+        let width = self.plan.panel;
+        let mut taps = [Tap { a: 0, b: 0 }; 64];
+        for pairs in parts.pairs.chunks(taps.len()) {
+            let from = ready.rows.memory.as_ptr().addr();
+            taps.iter_mut().zip(pairs).for_each(|(tap, [b, a])| *tap = Tap { a: (a - from) / 4, b: b / 4 });
+            let block = dot::Block {
+                a: ready.rows.copy,
+                rows: dot::Rows::Columns { count: sums.len() / width, step: parts.step / 4 },
+                b: &ready.columns.copy[ready.panel(panel) / 4..],
+                width,
+                b_step: parts.line / 4,
+                panel: 0,
+                columns: width,
+                taps: &taps[..pairs.len()],
+                depth: parts.steps,
+            };
+            accumulate(self.tail.dst().simd(), &block, sums, width);
+        }
+    }
+
     /// The vector tiles of a tap and panels of equally many vectors over the parts of a box.
     fn tiles(&self, ready: &Ready, panels: Range<usize>, tap: [usize; 3], parts: &Parts<'_>, work: Work<'_, '_>) {
-        let (p, at, dst, Code::Vectors(tiles)) = (self.plan, &ready.at, self.tail.dst(), self.code) else { return };
+        let (p, at, dst, Code::Vectors(tiles)) = (self.plan, &ready.depth.at, self.tail.dst(), self.code) else { return };
         let Work { sums, words, prefetches, .. } = work;
         let (vectors, rows) = (p.vectors(at.columns.0 + panels.start * p.panel), at.rows.1 * p.rows_per_channel());
         let enough = prefetches.left().checked_sub(1).map_or(usize::MAX, |more| rows.div_ceil(MOST_ROWS * (more + 1)));
@@ -377,15 +446,15 @@ impl Bound<'_> {
                 let (first, to) = (at.columns.0 + panel * p.panel, place(panel));
                 list.shift(to.wrapping_sub(here));
                 here = to;
-                tiles.get(list.rows(), vectors, !ready.fresh || p.ends_within(first)).run(Call {
+                tiles.get(list.rows(), vectors, !ready.depth.fresh || p.ends_within(first)).run(Call {
                     strips: list.strips(),
                     prefetch: prefetches.take(count * parts.pairs.len() * (parts.steps / 4)),
                     steps: parts.steps,
-                    a: ready.rows.0,
+                    a: ready.rows.memory,
                     a_from: 0,
                     zeros: Buf::empty(),
-                    b: ready.columns.0,
-                    panels: Panels::one(ready.columns.1 + (panel - ready.panels.start) * ready.panel),
+                    b: ready.columns.memory,
+                    panels: Panels::one(ready.columns.at + ready.panel(panel)),
                     c: dst.buf(),
                     column: 0,
                     tail_column: 0,
@@ -427,7 +496,7 @@ impl Bound<'_> {
 
     /// What the tiles of a panel prefetch: the next panel, or the begin of the next box.
     fn prefetches(&self, ready: &Ready, panel: usize) -> Prefetches {
-        let (p, at) = (self.plan, &ready.at);
+        let (p, Depth { at, places: here, next, .. }) = (self.plan, ready.depth);
         if !p.far {
             return Prefetches::default();
         }
@@ -441,16 +510,16 @@ impl Bound<'_> {
             return Prefetches::default();
         }
         if (panel + 1) * p.panel < at.columns.1 {
-            return Prefetches([Runs::default(), columns(at, &ready.places, panel + 1..panel + 1 + together)]);
+            return Prefetches([Runs::default(), columns(at, here, panel + 1..panel + 1 + together)]);
         }
-        let Some((block, places)) = &ready.next else { return Prefetches::default() };
-        let same = block.rows == at.rows && block.group == at.group && *places == ready.places;
+        let Some((block, places)) = next else { return Prefetches::default() };
+        let same = block.rows == at.rows && block.group == at.group && places == here;
         Prefetches([if same { Runs::default() } else { rows(block, places) }, columns(block, places, 0..together)])
     }
 
     /// The memory of a box of an operand, from a channel of the group on.
     fn runs(&self, side: &Side, places: &Places, group: usize, (start, count): (usize, usize)) -> Runs {
-        let reader = if std::ptr::eq(side, &raw const self.plan.rows) { &self.rows } else { &self.columns };
+        let reader = self.reader(side);
         let strides = side.strides.filter(|s| !s.is_plain());
         strides.map_or(Runs::default(), |s| {
             let at = place(reader, &s, group * side.channels + start);
@@ -458,19 +527,14 @@ impl Bound<'_> {
         })
     }
 
-    /// Adds the slices of a block in order and stores the sums.
-    fn add_slices(&self, block: usize, pieces: &mut [f32]) {
+    /// Stores the sums of a block.
+    fn store_all(&self, block: usize, sums: &mut [f32]) {
         let p = self.plan;
-        let (total, rest) = pieces.split_at_mut(p.piece());
-        let total = &mut total[..p.sums];
-        for piece in rest.chunks_exact(p.piece()) {
-            total.iter_mut().zip(piece).for_each(|(t, x)| *t += x);
-        }
         let at = self.at(block);
         let [td, th, tw] = p.taps();
         for panel in 0..at.columns.1.div_ceil(p.panel) {
             for tap in (0..td * th * tw).map(|tap| [tap / (th * tw), tap / tw % th, tap % tw]) {
-                self.store(&at, (panel, tap), &mut total[self.sums(&at, (panel, tap))]);
+                self.store(&at, (panel, tap), &mut sums[self.sums(&at, (panel, tap))]);
             }
         }
     }
@@ -657,28 +721,29 @@ struct Parts<'w> {
 impl Parts<'_> {
     /// Writes the pairs to `words`.
     fn new<'w>(p: &Gradient, ready: &Ready, tap: [usize; 3], words: &'w mut [usize]) -> Parts<'w> {
-        let (places, at) = (&ready.places, &ready.at);
+        let Depth { at, places, groups, joint_images, .. } = ready.depth;
+        let joint_images = *joint_images;
         let inside: [Range<usize>; 3] = std::array::from_fn(|i| p.sliding().grid.inside(i, tap[i], places));
         let [taps_r, taps_c] = if p.rows_slide { [tap, [0; 3]] } else { [[0; 3], tap] };
         let line = |side: &Side, tap: [usize; 3], width: usize| match side.strides.filter(|_| side.in_place) {
             Some(strides) => side.grid.placed(tap, places, &strides).scaled(4),
             None => {
-                let grid = if p.on_amx { side.grid.turned() } else { side.grid };
-                grid.copied(tap, grid.pixels().unwrap_or(0)).scaled(ready.joint_images * width * 4)
+                let grid = if p.is_on_amx() { side.grid.turned() } else { side.grid };
+                grid.copied(tap, grid.pixels().unwrap_or(0)).scaled(joint_images * width * 4)
             }
         };
         let width = p.pixel(if p.rows.grid.is_merged() { p.rows.channels } else { at.rows.1 });
         let (rows, columns) = (line(&p.rows, taps_r, width), line(&p.columns, taps_c, p.line()));
-        let [mut step, mut column_step] = [rows.at[2], columns.at[2]].map(|s| s / ready.joint_images);
+        let [mut step, mut column_step] = [rows.at[2], columns.at[2]].map(|s| s / joint_images);
         let start = |line: &super::side::Line| {
             line.base + (0..3).map(|i| (inside[i].start as i64 - places.at[i].0 as i64) * line.at[i] as i64).sum::<i64>()
         };
         let (first_row, first_column) = (start(&rows), start(&columns));
-        let mut counts = [ready.groups, inside[0].len(), inside[1].len()];
-        let mut steps = inside[2].len() * ready.joint_images;
+        let mut counts = [*groups, inside[0].len(), inside[1].len()];
+        let mut steps = inside[2].len() * joint_images;
         let distances = |i: usize| if i == 0 { [rows.image, columns.image] } else { [rows.at[i - 1], columns.at[i - 1]] };
         for i in (0..3).rev() {
-            if counts[i] != 1 && steps == 1 && (p.strided_lines || distances(i)[1] == p.panel * 4) && (!p.on_amx || distances(i)[0] == 4) {
+            if counts[i] != 1 && steps == 1 && (p.strided_lines || distances(i)[1] == p.panel * 4) && (!p.is_on_amx() || distances(i)[0] == 4) {
                 [step, column_step] = distances(i);
             } else if counts[i] != 1 && distances(i) != [step * steps, column_step * steps] {
                 break;
@@ -686,7 +751,7 @@ impl Parts<'_> {
             steps *= counts[i];
             counts[i] = 1;
         }
-        let row_base = ready.rows.0.as_ptr().addr() as i64 + ready.rows.1 as i64 + first_row;
+        let row_base = ready.rows.memory.as_ptr().addr() as i64 + ready.rows.at as i64 + first_row;
         let count = if steps == 0 { 0 } else { counts.iter().product() };
         let from = [first_column as usize, row_base as usize];
         let [images, depths, heights] = counts;

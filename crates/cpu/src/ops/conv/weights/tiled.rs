@@ -16,12 +16,12 @@
 use super::Setup;
 use super::side::{Dim, Grid, Halves, Roles, Strides};
 use crate::CpuTarget;
-use crate::decision::{How, padding};
+use crate::decision::{How, PORTABLE, padding};
 use crate::hardware::Core;
 use crate::kernels::access::Axis;
 use crate::kernels::amx::{self, Accumulate};
 use crate::kernels::epilogue;
-use crate::kernels::scratch::{booked, for_workers};
+use crate::kernels::scratch::{Lens, for_workers};
 use crate::kernels::tile::layout::{panel_columns, panel_tag, together};
 use crate::kernels::tile::{Ahead, Line, List, MOST_ROWS, Product, Spec, Start, Stride, Tail, Tile, tallest};
 use crate::kernels::transpose::Squares;
@@ -119,10 +119,29 @@ impl Budget {
     }
 }
 
+/// The microkernels that multiply.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Engine {
+    /// Those of `kernels::dot`, over copies of both operands as f32.
+    Portable,
+    /// Generated, on vectors of this instruction set.
+    Vectors(Isa),
+    /// Generated, on AMX: rows are copied channel by channel.
+    Amx(Isa),
+}
+
+impl Engine {
+    /// The engine of generated code.
+    pub(crate) fn of(isa: Isa) -> Engine {
+        if isa.amx { Engine::Amx(isa) } else { Engine::Vectors(isa) }
+    }
+}
+
 /// A planned gradient.
 #[derive(Debug)]
 pub(crate) struct Gradient {
     pub(crate) attr: Attr,
+    pub(crate) engine: Engine,
     pub(crate) isa: Isa,
     pub(crate) product: Product,
     /// The operands that give the rows and the columns, and whether the window slides over the former.
@@ -133,8 +152,6 @@ pub(crate) struct Gradient {
     pub(crate) groups: usize,
     pub(crate) joined: usize,
     pub(crate) images: usize,
-    /// Whether AMX multiplies: then rows are copied channel by channel.
-    pub(crate) on_amx: bool,
     /// Depths in a word; the halves of an image that share words, if not images do; and images that are side by side.
     pub(crate) together: usize,
     pub(crate) halves: Option<Halves>,
@@ -155,7 +172,7 @@ pub(crate) struct Gradient {
     pub(crate) pairs: usize,
     /// Word offsets of the rows of merged taps that are not contiguous.
     pub(crate) joint: Vec<usize>,
-    /// Elements of the sums of a block, and of a worker's address tables.
+    /// Elements of the sums of a block, and of a worker's address table.
     pub(crate) sums: usize,
     pub(crate) table: usize,
     /// Dimensions of the gradient along columns and rows, and whether the first dimension is groups.
@@ -171,6 +188,8 @@ pub(crate) struct Gradient {
 /// The kernels of a gradient.
 #[derive(Debug)]
 pub(crate) enum Code {
+    /// None: the microkernels of `kernels::dot`.
+    Portable,
     /// Vector microkernels.
     Vectors(Tiles),
     /// The AMX microkernels, and the transposition of rows for them.
@@ -225,7 +244,7 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     if isa.amx {
         check_amx(&task, tensors, isa)?;
     }
-    let gradient = Gradient::new(&task, tensors, &problem.attr, (isa, target));
+    let gradient = Gradient::new(&task, tensors, &problem.attr, (Engine::of(isa), target));
     finish(problem, gradient, target)
 }
 
@@ -293,22 +312,6 @@ impl Pairs {
     }
 }
 
-/// Elements of scratch of a gradient.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ScratchLens {
-    /// Sums with address tables: of every task if there are slices, else of every worker.
-    pub(crate) sums: usize,
-    /// The workers' copies of both operands.
-    pub(crate) copies: usize,
-}
-
-impl ScratchLens {
-    /// Bytes of both; `None` on overflow.
-    fn bytes(self) -> Option<usize> {
-        booked(&[self.sums, self.copies])
-    }
-}
-
 /// The plan of a gradient.
 ///
 /// # Errors
@@ -319,8 +322,7 @@ pub(crate) fn finish(problem: Problem, gradient: Option<Gradient>, target: &CpuT
         return Err(Skip::Layout("of the gradient, which would be stored number by number".into()));
     }
     let gradient = gradient.zip(weights).and_then(|(g, weights)| g.storing(weights));
-    let bytes = gradient.as_ref().and_then(|g| g.scratch()?.bytes());
-    RowPlan::of(problem, target, bytes, gradient.ok_or(TOO_LARGE)?)
+    gradient.ok_or(TOO_LARGE)?.plan(problem, target)
 }
 
 /// Resolves open layouts: data to the blocks of channels that tiles read, or to channels last if blocks would not be whole, and the
@@ -392,7 +394,7 @@ impl Task {
     }
 
     /// The task of a convolution or deconvolution.
-    fn of(setup: &Setup<'_>, isa: Isa) -> Task {
+    pub(super) fn of(setup: &Setup<'_>, isa: Isa) -> Task {
         let (s, n, window) = (setup.sizes, setup.x.1.dims().len(), window(setup));
         let roles = |t: &Tensor| Roles {
             image: Some(0),
@@ -472,17 +474,30 @@ fn joined(task: &Task, isa: Isa) -> usize {
     (1..=most).rev().find(|n| task.groups.is_multiple_of(*n)).unwrap_or(1)
 }
 
+/// The instruction set whose vectors are closest to those of portable code.
+pub(super) fn portable_isa(target: &CpuTarget) -> Isa {
+    if target.isa.lanes() == Isa::AVX512.width().lanes() { Isa::AVX512 } else { Isa::AVX2 }
+}
+
 impl Gradient {
-    pub(crate) fn new(task: &Task, tensors: [&Tensor; 2], attr: &Attr, (isa, target): (Isa, &CpuTarget)) -> Option<Gradient> {
-        let pairs = Pairs::of(task, tensors, isa);
+    pub(crate) fn new(task: &Task, tensors: [&Tensor; 2], attr: &Attr, (engine, target): (Engine, &CpuTarget)) -> Option<Gradient> {
+        let (isa, pairs) = match engine {
+            Engine::Portable => (portable_isa(target), None),
+            Engine::Vectors(isa) | Engine::Amx(isa) => (isa, Pairs::of(task, tensors, isa)),
+        };
         let (product, together) = if pairs.is_some() { (Product::Bf16, 2) } else { (Product::F32, 1) };
         let halves = pairs.and_then(|p| if let Pairs::Halves(halves) = p { Some(halves) } else { None });
         let window = task.window;
         let whole = window[1..].iter().all(|d| d.taps == 1 && d.is_unpadded());
-        let (on_amx, joined) = (isa.amx, joined(task, isa));
-        let panel = panel_columns(isa, task.channels[usize::from(!task.x_columns)] * joined);
+        let joined = joined(task, isa);
+        let columns = task.channels[usize::from(!task.x_columns)] * joined;
+        let panel = if engine == Engine::Portable { 2 * target.isa.lanes() } else { panel_columns(isa, columns) };
         // An AMX product has the rows of one window row, in boxes of the fewest steps.
-        let (tall, wide) = if on_amx { (0, MAX_PANEL_COLUMNS) } else { (tallest(isa, product, panel / isa.width().lanes()), panel) };
+        let (tall, wide) = match engine {
+            Engine::Vectors(isa) => (tallest(isa, product, panel / isa.width().lanes()), panel),
+            Engine::Portable => (0, panel),
+            Engine::Amx(_) => (0, MAX_PANEL_COLUMNS),
+        };
         let (merged, joint) = (task.merged, task.joint(tall));
         let across = window[2].places.max(1);
         let joint_images = if whole || merged || across >= MIN_PART_STEPS {
@@ -517,6 +532,7 @@ impl Gradient {
         let (rows, columns) = if task.x_columns { (side(1), side(0)) } else { (side(0), side(1)) };
         let mut g = Gradient {
             attr: attr.clone(),
+            engine,
             isa,
             product,
             panel,
@@ -529,7 +545,6 @@ impl Gradient {
             groups: task.groups / joined,
             joined,
             images: task.images,
-            on_amx,
             together,
             halves,
             joint_images,
@@ -556,6 +571,11 @@ impl Gradient {
         g.place(if task.x_columns { [tensors[1], tensors[0]] } else { tensors });
         g.cut_channels()?;
         Some(g)
+    }
+
+    /// The plan of a problem, with scratch.
+    pub(super) fn plan(self, problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+        RowPlan::of(problem, target, self.scratch().and_then(Lens::bytes), self)
     }
 
     /// Whether the sums of a panel's line are so scattered in the gradient that storing another layout and reordering it takes less time.
@@ -595,7 +615,7 @@ impl Gradient {
             panels || b.is_plain() && b.strides[self.column_dim] == 1
         });
         let raw = weights.dtype == DataType::F32 && self.attr.scales.is_empty() && self.attr.post_ops.is_empty();
-        if !self.on_amx
+        if self.is_on_vectors()
             && neighbours
             && raw
             && self.joined == 1
@@ -627,7 +647,7 @@ impl Gradient {
 
     /// Decides what is read in place: rows whose pixels are near each other, columns that are stored as panels.
     fn place(&mut self, [rows, columns]: [&Tensor; 2]) {
-        let floats = |t: &Tensor| t.dtype == DataType::F32 && self.joint_images == 1;
+        let floats = |t: &Tensor| self.engine != Engine::Portable && t.dtype == DataType::F32 && self.joint_images == 1;
         let pixels = self.sliding().grid.dims.iter().any(|d| d.places > 1);
         let step = |s: &Strides, side: &Side| if pixels { s.at[2] * side.grid.dims[2].stride * 4 } else { s.image * 4 };
         let whole = |s: &Strides, side: &Side| s.is_plain() || self.groups == 1 || side.channels.is_multiple_of(s.block);
@@ -657,13 +677,21 @@ impl Gradient {
         let whole_blocks = |s: &Strides| s.is_plain() || s.block == self.panel && whole(s, &self.columns);
         let within = |s: &Strides| whole_blocks(s) && step(s, &self.columns) <= MAX_ODD_PIXEL_STRIDE;
         let wide = met <= MAX_UNPACKED_ROWS && !columns_there && floats(columns) && self.columns.strides.as_ref().is_some_and(within);
-        self.strided_lines = !self.on_amx && (wide || narrow && self.columns.strides.as_ref().is_some_and(Strides::is_plain));
+        self.strided_lines = self.is_on_vectors() && (wide || narrow && self.columns.strides.as_ref().is_some_and(Strides::is_plain));
         let columns_strided = wide || self.strided_lines && floats(columns) && self.columns.strides.as_ref().is_some_and(near_plain);
         (self.rows.in_place, self.columns.in_place) = (rows_there, columns_there || columns_strided);
         let blocked = |t: &Tensor, s: &Strides| !s.is_plain() && t.dims().volume().is_some_and(|n| n * 4 > self.budget.far as i64);
         let asks = |t: &Tensor, side: &Side| side.strides.as_ref().is_some_and(|s| blocked(t, s));
-        let floats = [rows, columns].iter().all(|t| t.dtype == DataType::F32);
+        let floats = [rows, columns].into_iter().all(|t| t.dtype == DataType::F32 && self.engine != Engine::Portable);
         self.far = floats && !self.is_single() && (asks(rows, &self.rows) || asks(columns, &self.columns));
+    }
+
+    fn is_on_vectors(&self) -> bool {
+        matches!(self.engine, Engine::Vectors(_))
+    }
+
+    pub(crate) fn is_on_amx(&self) -> bool {
+        matches!(self.engine, Engine::Amx(_))
     }
 
     /// Contiguous rows of a block.
@@ -706,7 +734,7 @@ impl Gradient {
 
     /// Words from a pixel to the next in a copy of `rows` rows.
     pub(crate) fn pixel(&self, rows: usize) -> usize {
-        if self.on_amx { 1 } else { self.pitch(rows) }
+        if self.is_on_amx() { 1 } else { self.pitch(rows) }
     }
 
     /// Words from a row of `words` words to the next: an odd number of cache lines.
@@ -817,7 +845,7 @@ impl Gradient {
         self.sums = region.checked_mul(if self.is_single() { single } else { taps.checked_mul(panels)? })?.next_multiple_of(16);
         let parts = self.each[0].checked_mul(self.each[1])?.checked_mul(self.each[2])?;
         self.pairs = parts.checked_mul(2)?;
-        let list = if self.on_amx {
+        let list = if self.is_on_amx() {
             Accumulate::words(parts)
         } else {
             List::words(1, [MOST_ROWS, if self.is_across() { 1 } else { MOST_ROWS }], parts)?.max(LIST_WORDS)
@@ -825,7 +853,7 @@ impl Gradient {
         self.table = self.pairs.checked_add(list)?.checked_mul(size_of::<usize>() / size_of::<f32>())?.next_multiple_of(16);
         let words = [&self.rows, &self.columns].map(|side| self.words(&side.grid));
         let words = [words[0]?, words[1]?];
-        let rows = if self.on_amx {
+        let rows = if self.is_on_amx() {
             let turned = Gradient::row(self.words(&self.rows.grid.turned())?).checked_mul(self.rows.each * self.rows_per_channel())?;
             turned.checked_add(words[0].checked_mul(TRANSPOSED_CHANNELS)?)?
         } else {
@@ -848,18 +876,14 @@ impl Gradient {
         self.groups * self.rows.blocks * self.columns.blocks
     }
 
-    /// Elements of scratch.
-    pub(crate) fn scratch(&self) -> Option<ScratchLens> {
-        let copies = self.rows.copy.checked_add(self.columns.copy)?;
-        let piece = self.sums.checked_add(self.table)?;
-        let sums =
-            if self.slices > 1 { piece.checked_mul(self.blocks())?.checked_mul(self.slices)? } else { for_workers(self.workers, piece)? };
-        Some(ScratchLens { sums, copies: for_workers(self.workers, copies)? })
-    }
-
-    /// Elements of scratch of a task: sums and address tables.
-    pub(crate) fn piece(&self) -> usize {
-        self.sums + self.table
+    /// Elements of scratch: the sums of all slices, and of each worker an address table, copies of both operands and, without slices, sums.
+    pub(crate) fn scratch(&self) -> Option<Lens> {
+        let own = self.table.checked_add(self.rows.copy)?.checked_add(self.columns.copy)?;
+        if self.slices == 1 {
+            return Some(Lens { shared: 0, workers: for_workers(self.workers, own.checked_add(self.sums)?)? });
+        }
+        let shared = self.sums.checked_mul(self.blocks())?.checked_mul(self.slices)?;
+        Some(Lens { shared, workers: for_workers(self.workers, own)? })
     }
 
     /// Cuts contiguous rows evenly into tiles of `vectors` vectors: runs of tiles of equal height, each with its first row, rows of a tile,
@@ -902,12 +926,14 @@ impl Gradient {
     /// Blocks and the caches they stay in, and the predicted speed.
     pub(crate) fn how(&self) -> How {
         let (lanes, steps) = (self.isa.width().lanes(), self.each.iter().product::<usize>() * self.joint_images / self.together);
-        let (tall, wide) =
-            if self.on_amx { (ROWS, 2 * CACHE_LINE_ELEMENTS) } else { (tallest(self.isa, self.product, self.panel / lanes), self.panel) };
-        let rate = if self.on_amx { Core::host().tile_rate(self.product.depth()) } else { Core::host().rate(lanes, self.product.depth()) };
+        let (depth, core) = (self.product.depth(), Core::host());
+        let (tall, wide, rate, on) = match self.engine {
+            Engine::Portable => (1, self.panel, core.rate(self.panel / 2, 1) / PORTABLE, "vectors in portable code"),
+            Engine::Vectors(_) => (tallest(self.isa, self.product, self.panel / lanes), self.panel, core.rate(lanes, depth), "vectors"),
+            Engine::Amx(_) => (ROWS, 2 * CACHE_LINE_ELEMENTS, core.tile_rate(depth), "tiles of AMX"),
+        };
         let copied = |side: &Side| if side.in_place { "where they lie" } else { "copied" };
         let (rows, columns) = (&self.rows, &self.columns);
-        let on = if self.on_amx { "tiles of AMX" } else { "vectors" };
         How::new(format!("product of channels by channels, whose depth are the pixels of boxes, on {on}"), rate, self.workers)
             .registers(format!("sums of a tile of {tall} rows by {wide} columns"), tall * wide * 4)
             .block(format!("a panel of {} columns in a box of {steps} steps, {}", self.panel, copied(columns)), self.panel * steps * 4)
@@ -923,8 +949,10 @@ impl Gradient {
 
     /// Generates the kernels.
     pub(crate) fn code(&self) -> Result<Code, Error> {
-        if !self.on_amx {
-            return self.tiles().map(Code::Vectors);
+        match self.engine {
+            Engine::Portable => return Ok(Code::Portable),
+            Engine::Vectors(_) => return self.tiles().map(Code::Vectors),
+            Engine::Amx(_) => {}
         }
         let last_panel = self.columns.channels.saturating_sub(1) / self.panel * self.panel;
         let vectors = [0, last_panel].map(|first| self.vectors(first).max(1));
