@@ -6,7 +6,7 @@
 //! and none on padding. A task is some panels of an image and group.
 
 use super::geometry::{self, Line as Dim};
-use super::order::{self, Cut, Order};
+use super::tiles::order::{self, Cut, Order};
 use super::tiles::{self, Place};
 use super::window::{self, Setup, check_quantisation, place, sizes_of};
 use crate::CpuTarget;

@@ -1,10 +1,10 @@
 //! `scattered:jit`: gradients of data, deconvolutions, and convolutions of unit strides with few result channels, of NCHW tensors.
 //!
 //! Few channels leave most of a vector idle, and every source pixel has a product for each tap. Here channels times taps are the rows of a
-//! product, and pixels its columns, in place ([`columns`](super::columns)); each product is then added to the result that its tap leads to.
+//! product, and pixels its columns, in place ([`nchw1x1`](super::nchw1x1)); each product is then added to the result that its tap leads to.
 
-use super::columns::{plan_any, taken};
 use super::geometry::{self, Direction, Line, Phase};
+use super::nchw1x1::{plan_any, taken};
 use super::tiles;
 use super::window::{self, Setup, place_tap, resolve_planes, sizes_of};
 use crate::CpuTarget;

@@ -5,13 +5,16 @@
 //! For real numbers, where zero times a weight may be NaN, vector tiles have no taps on padding; AMX tiles do, and results that come out as
 //! NaN are summed again without them. Weights are read in the panels that `any` resolves to.
 
-use super::compensation::{self, Compensation, Shift};
-use super::filled::Filled;
+mod compensation;
+mod joint;
+pub(super) mod order;
+mod padded;
+mod repack;
+mod run;
+#[cfg(test)]
+mod tests;
+
 use super::geometry::{self, Direction, Line};
-use super::joint::Joint;
-use super::order::{Cut, Order, Run, Segment};
-use super::packed::{Lines, Packed, Units};
-use super::padded::{CopyRequest, Padded};
 use super::window::{self, Setup, sizes_of, spatial};
 use crate::CpuTarget;
 use crate::hardware::K_STEPS;
@@ -26,15 +29,17 @@ use crate::kernels::tile::wide::{Sources, Wide};
 use crate::kernels::tile::{Product, Stride, tallest};
 use crate::ops::passes;
 use crate::row::RowPlan;
+use compensation::{Compensation, Filled, Shift};
+use joint::Joint;
+use order::{Cut, Order, Run, Segment};
 use oxidnn_jit::Isa;
 use oxidnn_jit::kernels::tiles::{LINES, ROWS};
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Problem, Tensor};
+use padded::{CopyRequest, Padded};
+use repack::{Lines, Packed, Units};
 use std::ops::Range;
 use std::sync::Arc;
-
-#[cfg(test)]
-mod tests;
 
 /// Neighbouring taps are merged below this number of channels, if their pixels are contiguous.
 const MAX_MERGED_CHANNELS: usize = 32;
@@ -62,7 +67,7 @@ const TOO_LARGE: Skip = Skip::Shape("scratch exceeds the address space");
 
 /// A planned problem.
 #[derive(Debug)]
-pub(super) struct Tiles {
+struct Tiles {
     pub(super) attr: Attr,
     pub(super) source: Arg,
     pub(super) result: Arg,
@@ -101,7 +106,7 @@ pub(super) struct Tiles {
 
 /// Elements of scratch of an execution, by purpose.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct ScratchLens {
+struct ScratchLens {
     /// A row of zeros, with a row of ones behind it.
     pub(super) zeros: usize,
     /// Operands of the epilogue.
@@ -130,7 +135,7 @@ impl ScratchLens {
 
 /// Results whose taps have the same depth, computed by one loop nest.
 #[derive(Debug)]
-pub(super) struct Pass {
+struct Pass {
     /// The products (groups or joined groups).
     pub(super) units: Units,
     pub(super) lines: [Line; 3],

@@ -4,9 +4,9 @@
 //! mostly the same source pixels. So the channels of all phases become columns of one product, whose taps are all source offsets that any
 //! phase reads; weights that a phase does not have are zeros. A row of sums is a pixel of each phase, and is copied to these.
 
-use super::geometry::{Line, Phase};
-use super::pixels::Bound;
+use super::run::Bound;
 use crate::kernels::nest::{Block, Rows};
+use crate::ops::conv::geometry::{Line, Phase};
 use oxidnn_runtime::Buf;
 
 /// Most columns of all phases.

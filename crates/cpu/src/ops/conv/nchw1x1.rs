@@ -59,7 +59,7 @@ struct Plane {
 
 /// A planned problem.
 #[derive(Debug)]
-struct Columns {
+struct Nchw1x1 {
     attr: Attr,
     isa: Isa,
     /// Source and result.
@@ -135,8 +135,8 @@ pub(super) fn plan_any(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     let problem = window::resolved(&problem, ["abx", &tag])?;
     let s = Setup::of(&problem.op)?;
     window::check_weights(s.weights, &tag)?;
-    let columns = Columns::new(&s, &problem.attr, places, (isa, target))?;
-    RowPlan::of(problem, target, columns.scratch.bytes(), columns)
+    let kernel = Nchw1x1::new(&s, &problem.attr, places, (isa, target))?;
+    RowPlan::of(problem, target, kernel.scratch.bytes(), kernel)
 }
 
 /// Refuses other than 1x1 windows.
@@ -176,8 +176,8 @@ impl Plane {
     }
 }
 
-impl Columns {
-    fn new(s: &Setup<'_>, attr: &Attr, [from, to]: [Plane; 2], (isa, target): (Isa, &CpuTarget)) -> Result<Columns, Skip> {
+impl Nchw1x1 {
+    fn new(s: &Setup<'_>, attr: &Attr, [from, to]: [Plane; 2], (isa, target): (Isa, &CpuTarget)) -> Result<Nchw1x1, Skip> {
         let (workers, budget) = (target.threads, target.caches.budget(false));
         let (groups, dims) = (s.sizes.g as usize, s.result.1.dims());
         let [depth, channels] = [s.source.1, s.result.1].map(|t| t.dims()[1] as usize / groups);
@@ -201,7 +201,7 @@ impl Columns {
         let packed = if packs { (each * panel).saturating_mul(depth) } else { 0 };
         let workers_len = for_workers(workers, sums.saturating_add(packed));
         let scratch = tail.scratch(pixels).zip(workers_len).map(|(shared, workers)| Lens { shared, workers });
-        Ok(Columns {
+        Ok(Nchw1x1 {
             attr: attr.clone(),
             isa,
             args: [s.source.0, s.result.0],
@@ -266,7 +266,7 @@ impl Columns {
     }
 }
 
-impl Generated for Columns {
+impl Generated for Nchw1x1 {
     type Code = Tiles;
 
     fn decision(&self, problem: &Problem) -> Decision {
@@ -322,7 +322,7 @@ impl Generated for Columns {
 
 /// A problem bound to its arguments.
 struct Bound<'a> {
-    plan: &'a Columns,
+    plan: &'a Nchw1x1,
     tiles: &'a [[Option<Tile>; 2]],
     simd: Simd,
     source: Buf<'a>,

@@ -1,6 +1,6 @@
 //! Rows of pixels for AMX: 16 at a time, with all taps of their segment, including those on padding.
 
-use super::super::tiles::{Offset, Tap};
+use super::super::{Offset, Tap};
 use super::{Bound, Cursor};
 use crate::kernels::amx::{Half, Lines, Run};
 use crate::kernels::nest::{Block, Rows};

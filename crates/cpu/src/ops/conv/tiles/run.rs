@@ -1,12 +1,11 @@
 //! Executing planned [`Tiles`]: the address lists of their pixels.
 
-mod lines;
+mod amx;
 
 use super::compensation::{self, Panel, Source, WeightCompensation, Weights};
 use super::order::{Patch, Segment};
 use super::padded::Images;
-use super::tiles::{Pass, Place, Tap, Tiles};
-use super::window::{self, place};
+use super::{Pass, Place, Tap, Tiles};
 use crate::decision::How;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::amx::{Loops, ReadyLoops};
@@ -18,6 +17,7 @@ use crate::kernels::nest::{Block, Operands, PADDING, Packs, Rows};
 use crate::kernels::scratch::{Part, Scratch};
 use crate::kernels::tile::wide::Sources;
 use crate::kernels::tile::{List, MOST_ROWS, Strip, tail};
+use crate::ops::conv::window::{self, place};
 use crate::row::Generated;
 use oxidnn_runtime::{Buf, Ctx, Decision};
 use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS, Problem};

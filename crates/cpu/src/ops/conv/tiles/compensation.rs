@@ -5,18 +5,20 @@
 //! Results with different taps have different sums, so every pass has its own. Passes are phases; and since padding stands for the zero
 //! point, which the source's type may not be able to represent, results of a phase that read padding are then passes by the taps that they read.
 
-use super::geometry::{Line, Phase};
 use super::order::{self, Run, Segment};
-use super::tiles::{Pass, Place};
+use super::run::Code;
+use super::{Pass, Place, Tiles};
 use crate::kernels::access::Pos;
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::bytes;
 use crate::kernels::multiversion::Simd;
-use crate::kernels::scratch::Part;
+use crate::kernels::scratch::{Part, Scratch};
 use crate::kernels::tile::{Call, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tile};
+use crate::ops::conv::geometry::{Line, Phase};
+use crate::row::Generated;
 use oxidnn_jit::Isa;
-use oxidnn_runtime::{Buf, Executor, Skip};
-use oxidnn_spec::{Error, MAX_NDIMS};
+use oxidnn_runtime::{Buf, Ctx, Decision, Executor, Skip};
+use oxidnn_spec::{DataType, Error, MAX_NDIMS, Problem};
 
 /// Most passes.
 const MAX_PASSES: usize = 125;
@@ -266,5 +268,38 @@ impl WeightCompensation<'_> {
             self.zero_points.line(&pos, 1, numbers);
             sums.iter_mut().zip(numbers).for_each(|(s, z)| *s = s.wrapping_sub((*z as i32).wrapping_mul(sum)));
         }
+    }
+}
+
+/// A convolution of bytes whose padding is read as the source's zero point, in a padded copy on AMX and as a row of it on vectors: every result
+/// then has the same compensation, whether its window reads padding or not. The zero point is known only at execution. If it does not fit into
+/// the source's type, the other plan runs: without the copy, and with passes of their own for results that read padding.
+#[derive(Debug)]
+pub(super) struct Filled {
+    pub(super) tiles: Tiles,
+    /// For zero points that the source's type cannot represent.
+    pub(super) other: Tiles,
+}
+
+impl Generated for Filled {
+    type Code = [Code; 2];
+
+    fn decision(&self, problem: &Problem) -> Decision {
+        self.tiles.decision(problem)
+    }
+
+    fn build(&self) -> Result<[Code; 2], Error> {
+        Ok([self.tiles.build()?, self.other.build()?])
+    }
+
+    fn table_bytes(&self) -> usize {
+        self.tiles.table_bytes() + self.other.table_bytes()
+    }
+
+    fn run(&self, [code, other]: &[Code; 2], simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
+        let zero_point = self.tiles.zero_points(simd, ctx)?.at(&[0; MAX_NDIMS]) as i32;
+        let signed = ctx.bound(self.tiles.source).is_some_and(|bound| bound.tensor.dtype == DataType::S8);
+        let fits = if signed { i8::try_from(zero_point).is_ok() } else { u8::try_from(zero_point).is_ok() };
+        if fits { self.tiles.run(code, simd, ctx, scratch) } else { self.other.run(other, simd, ctx, scratch) }
     }
 }
