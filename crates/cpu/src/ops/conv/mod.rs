@@ -3,9 +3,9 @@
 //! | files | what they are for |
 //! |---|---|
 //! | `window`, `geometry` | what all rows share: a problem as a window over one of its tensors; its taps, by phases of the stride |
-//! | `tiles` | `packed:jit`, `packed:amx`: implicit GEMM. `tiles::run` executes it, `order` says which results a tile takes, `repack` packs weights again at execution, `compensation` corrects sums of integers, `joint` has the phases of strided gradients as columns, `padded` is AMX's copy of the source |
-//! | `nchw1x1`, `few_channels`, `strided1x1` | 1x1 windows: of NCHW in place; of NCHW to few channels; with strides, over the pixels that are read |
-//! | `edges`, `scattered`, `winograd` | small images; few result channels of NCHW; F(4x4, 3x3) |
+//! | `tiles` | `packed:jit`, `packed:amx`: implicit GEMM. `tiles::run` executes it, `order` says which results a tile takes, `repack` packs weights again at execution, `compensation` corrects sums of integers, `subpixel` has the phases of strided gradients as columns, `padded` is AMX's copy of the source |
+//! | `nchw1x1`, `few_channels`, `unit_stride` | 1x1 windows: of NCHW in place; of NCHW to few channels; with strides, reduced to unit stride |
+//! | `edges`, `scattered`, `winograd` | small images; few result channels of NCHW by GEMM and col2im; F(4x4, 3x3) |
 //! | `depthwise`, `scaled` | groups of one or few channels: `direct:portable`, in `depthwise::jit` `direct:jit`, and its gradients of weights; depthwise 1x1 |
 //! | `weights`, `flat` | gradients of weights: `packed:portable`, in `weights::tiled` `bwd_weights`; of 1x1 windows as an inner product |
 //! | `fused` | a depthwise post-op behind 1x1 |
@@ -21,10 +21,10 @@ mod nchw1x1;
 mod portable;
 mod scaled;
 mod scattered;
-mod strided1x1;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tiles;
+mod unit_stride;
 pub(crate) mod weights;
 pub(crate) mod window;
 mod winograd;
@@ -93,7 +93,7 @@ fn bwd_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
     dense(problem)?;
     let weights = problem.op.tensor(Arg::DIFF_WEIGHTS).zip(problem.op.tensor(Arg::SRC));
     let grouped = weights.is_some_and(|(weights, src)| weights.dims().len() > src.dims().len() && weights.dims()[0] > 1);
-    if grouped && strided1x1::met(problem, false).is_some() {
+    if grouped && unit_stride::reduce(problem, false).is_some() {
         return Err(Skip::Shape("groups whose windows of one pixel skip pixels: those that are met are copied for all groups at once"));
     }
     weights::tiled::plan(problem, target)
@@ -116,10 +116,10 @@ fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
 /// Plans over copies of operands by the first of `rows` that takes them. Of the source only the pixels that windows read are copied, or,
 /// if pixels are closest, their lines.
 fn with_copies(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
-    let Some(met) = strided1x1::met(problem, problem.op.prop() != Some(Prop::BackwardWeights)) else {
+    let Some(reduced) = unit_stride::reduce(problem, problem.op.prop() != Some(Prop::BackwardWeights)) else {
         return of_all(problem, target, rows);
     };
-    let inner = of_all(&met, target, rows)?;
+    let inner = of_all(&reduced, target, rows)?;
     let mut resolved = problem.clone();
     support::adopt(&mut resolved, inner.problem(), &[Arg::SRC]);
     staged::viewed(resolved, inner, target)

@@ -79,7 +79,7 @@ struct Nchw1x1 {
     /// Pixels of a panel, panels of a task and of a call.
     panel: usize,
     each: usize,
-    together: usize,
+    call: usize,
     /// Whether a tile of channels is multiplied by all panels of a call before the next; and whether panels of pixels are packed.
     runs: bool,
     packs: bool,
@@ -193,8 +193,8 @@ impl Nchw1x1 {
         }
         let column = usize::from(s.weights.dims().len() > dims.len()) + s.result_channel;
         let width = panel_columns(isa, s.weights.dims()[column] as usize);
-        let together = if s.biased { (MAX_START_BYTES / (width * panel * 4)).clamp(1, each) } else { each };
-        let sums = if s.biased { width.saturating_mul(panel * together) } else { 0 };
+        let call = if s.biased { (MAX_START_BYTES / (width * panel * 4)).clamp(1, each) } else { each };
+        let sums = if s.biased { width.saturating_mul(panel * call) } else { 0 };
         let tall = tallest(isa, Product::F32, panel.div_ceil(isa.width().lanes()));
         let spread = from.channel as i64 > L1_ALIAS_BYTES || !from.channel.is_multiple_of(target.caches.line);
         let packs = spread && channels.div_ceil(tall).saturating_mul(depth) >= MIN_LINES_FOR_PACKING;
@@ -217,7 +217,7 @@ impl Nchw1x1 {
             weights: s.weights.blocking().map_or(0, |b| b.offset as usize * 4),
             panel,
             each,
-            together,
+            call,
             runs,
             packs,
             workers,
@@ -370,7 +370,7 @@ impl Bound<'_> {
         for start in (0..p.channels).step_by(channels) {
             let channels = start..p.channels.min(start + channels);
             if let Some(bias) = &self.bias {
-                for (channel, line) in channels.clone().zip(sums.chunks_exact_mut(p.panel * p.together)) {
+                for (channel, line) in channels.clone().zip(sums.chunks_exact_mut(p.panel * p.call)) {
                     let mut pos = [0; MAX_NDIMS];
                     pos[0] = (unit % p.groups * p.channels + channel) as i64;
                     line.fill(bias.get(&pos));
@@ -378,8 +378,8 @@ impl Bound<'_> {
             }
             let mut prefetch = if start == 0 { self.next(unit, &panels) } else { Prefetch::default() };
             let narrow = whole.end..panels.end;
-            for first in whole.clone().step_by(p.together).chain(narrow) {
-                let some = if first < whole.end { first..whole.end.min(first + p.together) } else { first..first + 1 };
+            for first in whole.clone().step_by(p.call).chain(narrow) {
+                let some = if first < whole.end { first..whole.end.min(first + p.call) } else { first..first + 1 };
                 let bytes = some.len() * prefetch.panel;
                 self.tiles(&pixels, some, channels.clone(), sums, prefetch);
                 prefetch.at = prefetch.at.wrapping_add(bytes);
@@ -422,7 +422,7 @@ impl Bound<'_> {
                 tail_column: panel * p.panel,
                 tail: Some(&self.tail),
                 sums: if p.biased { &mut *sums } else { &mut [] },
-                sums_row: p.panel * p.together,
+                sums_row: p.panel * p.call,
                 a_step: p.width * 4,
                 b_row: from.channel,
                 last: (p.pixels - 1) % p.isa.width().lanes() + 1,
@@ -445,7 +445,7 @@ impl Bound<'_> {
                 let weights = p.weights + ((group * p.channels.div_ceil(p.width) + block) * p.depth * p.width + row) * 4;
                 let to = p.to.start + image * p.to.image + (group * p.channels + channel) * p.to.channel;
                 let to = (self.result.as_ptr().addr() + to, &std::array::from_fn(|i| i * p.to.channel));
-                list.strip(Strip { tiles, sums: row * p.panel * p.together * 4, a_row: 4, c_row: p.to.channel, to });
+                list.strip(Strip { tiles, sums: row * p.panel * p.call * 4, a_row: 4, c_row: p.to.channel, to });
                 list.tap(0, self.weights.as_ptr().addr() + weights, &[0; MOST_ROWS]);
                 if asking {
                     run_tiles(tile, &list, std::mem::take(&mut pending));

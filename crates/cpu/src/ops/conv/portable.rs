@@ -21,6 +21,7 @@ use crate::ops::support;
 use crate::row::{Kernel, RowPlan, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Problem};
+use std::ops::Range;
 
 /// Largest number of result pixels of a box.
 const MAX_BOX_PIXELS: usize = 240;
@@ -331,14 +332,14 @@ impl<'a> Bound<'a> {
         for c in (0..p.depth).step_by(most.max(1)).filter(|_| !task.part.taps.is_empty()) {
             let depth = most.min(p.depth - c);
             self.copy(task, (c, depth), copy);
-            self.multiply(task, copy, (c, depth), &mut sums, inside);
+            self.multiply(task, copy, c..c + depth, &mut sums, inside);
         }
         sums
     }
 
-    /// Adds the products of `depth` source channels from `c` on; with `inside`, one result at a time, without the taps on padding.
-    fn multiply(&self, task: &Task<'_>, a: &[f32], (c, depth): (usize, usize), sums: &mut Accumulator<'_>, inside: bool) {
-        let (p, part) = (self.plan, task.part);
+    /// Adds the products of some source channels; with `inside`, one result at a time, without the taps on padding.
+    fn multiply(&self, task: &Task<'_>, a: &[f32], channels: Range<usize>, sums: &mut Accumulator<'_>, inside: bool) {
+        let (p, part, depth) = (self.plan, task.part, channels.len());
         let (strides, [_, height, width]) = (part.strides(p.depth_each + SKEW), task.count);
         let (count, step) = (task.count.iter().product(), task.channels.next_multiple_of(p.width));
         // Result `n` of the box, as source coordinates relative to the first pixel.
@@ -353,7 +354,7 @@ impl<'a> Bound<'a> {
         let block = Block {
             a,
             rows: Rows::At(&rows[..count]),
-            b: &self.weights[first + c * p.width..],
+            b: &self.weights[first + channels.start * p.width..],
             width: p.width,
             b_step: p.width,
             panel,

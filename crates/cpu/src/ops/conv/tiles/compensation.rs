@@ -108,14 +108,24 @@ pub(super) fn passes(lines: &[Line; 3], shifted: bool) -> Result<Vec<[Line; 3]>,
 }
 
 /// Whether results with all taps, those on padding read as zero points, take less time in tiles of `tall` rows than passes by the taps that
-/// they read. Every pass sums its columns, as a tile of one row.
+/// they read.
 pub(super) fn is_sooner_in_one(lines: &[Line; 3], images: usize, tall: usize) -> bool {
+    costs(lines, images, tall).is_some_and(|[one, many]| one < many)
+}
+
+/// Whether they take more than twice as long: images about as small as the window.
+pub(super) fn is_later_in_one(lines: &[Line; 3], images: usize, tall: usize) -> bool {
+    costs(lines, images, tall).is_some_and(|[one, many]| one > 2 * many)
+}
+
+/// The time of results with all taps, and of passes by taps. Every pass sums its columns, as a tile of one row.
+fn costs(lines: &[Line; 3], images: usize, tall: usize) -> Option<[usize; 2]> {
     let cost = |pass: &[Line; 3]| {
         let [rows, taps] = [|p: &Phase| p.count, |p: &Phase| p.taps.len()].map(|n| pass.iter().map(|l| n(&l.phases[0])).product::<usize>());
         order::cost(rows * images, taps, tall) + order::cost(1, taps, tall)
     };
-    let all = |shifted: bool| passes(lines, shifted).map(|passes| passes.iter().map(cost).sum::<usize>());
-    all(false).is_ok_and(|one| all(true).is_ok_and(|many| one < many))
+    let all = |shifted: bool| passes(lines, shifted).ok().map(|passes| passes.iter().map(cost).sum::<usize>());
+    Some([all(false)?, all(true)?])
 }
 
 impl Compensation {
