@@ -64,7 +64,7 @@ pub struct Product<'a> {
 
 /// Length of the scratch for `workers` workers.
 pub fn scratch_len(isa: Isa, workers: usize) -> Option<usize> {
-    let each =     2 * MAX_BLOCK_ROWS * MAX_BLOCK_COLUMNS
+    let each = 2 * MAX_BLOCK_ROWS * MAX_BLOCK_COLUMNS
         + MAX_BLOCK_ROWS * (K_BLOCK + SKEW)
         + K_BLOCK * MAX_BLOCK_COLUMNS.next_multiple_of(2 * isa.lanes());
     for_workers(workers, each)

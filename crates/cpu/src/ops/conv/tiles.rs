@@ -172,8 +172,9 @@ impl Pass {
         let mut words = 0;
         for i in 0..passes.len() {
             let (before, pass) = (&passes[..i], &passes[i]);
-            let alike =
-                |p: &&Pass| !p.shared && p.subpixel.is_none() && pass.subpixel.is_none() && (p.units, p.packed) == (pass.units, pass.packed);
+            let alike = |p: &&Pass| {
+                !p.shared && p.subpixel.is_none() && pass.subpixel.is_none() && (p.units, p.packed) == (pass.units, pass.packed)
+            };
             let first = before.iter().find(alike).map(|p| p.packed_at);
             (passes[i].packed_at, passes[i].shared) = (first.unwrap_or(words), first.is_some());
             words += if first.is_some() { 0 } else { passes[i].words() };
@@ -934,6 +935,18 @@ impl Pass {
         };
         let drive = Loops::new(c.isa, shape, &order.segments.iter().map(line).collect::<Vec<_>>(), c.target);
         let steps = (c.depth * joint).div_ceil(each);
-        Pass { units: c.units, lines, order, offsets, packed, packed_at: 0, shared: false, steps, joined: joint.max(1), subpixel: None, drive }
+        Pass {
+            units: c.units,
+            lines,
+            order,
+            offsets,
+            packed,
+            packed_at: 0,
+            shared: false,
+            steps,
+            joined: joint.max(1),
+            subpixel: None,
+            drive,
+        }
     }
 }

@@ -29,7 +29,7 @@ use crate::kernels::scratch::{booked, for_workers};
 use crate::kernels::tile::Tail;
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
 use crate::kernels::tile::tail::About;
-use crate::kernels::winograd::{Multiply, POSITIONS, RESULTS, SIDE, Transforms, FusedMultiply, heights, tallest};
+use crate::kernels::winograd::{FusedMultiply, Multiply, POSITIONS, RESULTS, SIDE, Transforms, heights, tallest};
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_jit::kernels::winograd::products::Products;
@@ -338,7 +338,12 @@ impl Winograd {
             LoopOrder::Tiles(_) => (self.weight_steps()[1].checked_mul(self.chunks() * self.panels())?, source),
             LoopOrder::Channels { each, .. } => (source, FusedMultiply::scratch(self.isa, each)),
         };
-        Some(ScratchLens { zeros, tail: self.tail.scratch(self.channels)?, shared, workers: for_workers(self.workers, sums.checked_add(own)?)? })
+        Some(ScratchLens {
+            zeros,
+            tail: self.tail.scratch(self.channels)?,
+            shared,
+            workers: for_workers(self.workers, sums.checked_add(own)?)?,
+        })
     }
 
     /// Vectors of panel `panel`.

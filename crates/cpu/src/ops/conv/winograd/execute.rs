@@ -1,6 +1,6 @@
 //! Running a planned [`Winograd`].
 
-use super::{Code, Place, LoopOrder, Winograd};
+use super::{Code, LoopOrder, Place, Winograd};
 use crate::kernels::access::View;
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::{Before, Chain};
