@@ -139,10 +139,7 @@ impl<W> Task<'_, '_, W> {
             let at = self.b_at + panels.start * step;
             return (panels != self.panels).then(|| NextPanels::Run(at..at + panels.len() * step));
         }
-        // Rows that meet one of several taps of a panel have it elsewhere.
-        let one_tap = shape.parts.iter().map(Part::all_steps).sum::<usize>() * 4 * shape.panel;
-        let several = shape.right == Right::Panels && shape.panel_bytes >= 2 * one_tap;
-        if !shape.is_matrix() || several || shape.parts.len() == 1 && panels == self.panels {
+        if !shape.is_matrix() || shape.parts.len() == 1 && panels == self.panels {
             return None;
         }
         let (each, size, width) = (shape.product.depth(), 4 / shape.product.depth(), shape.panel);
