@@ -5,7 +5,6 @@
 
 use super::code;
 use super::extent::{Read, Written, reach};
-use super::scratch::lend;
 use super::strip::{Finished, Tailed};
 use super::tile::tail;
 use super::tile::{Tail, TailArgs};
@@ -17,7 +16,7 @@ use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 use std::ops::Range;
 
-/// Thirds of the positions, which [`Weigh`] computes one after the other.
+/// Thirds of the positions, which [`FusedMultiply`] computes one after the other.
 pub const THIRDS: usize = POSITIONS / THIRD;
 
 /// The transforms for an instruction set, with the epilogue of results.
@@ -227,17 +226,6 @@ impl Transforms {
         // SAFETY: sums and the results that are stored are inside their memory, which was checked, and so are the operands of the epilogue.
         unsafe { self.results.call(&args) }
     }
-
-    /// Transforms the sums of a tile to 16 rows of results in `to`, `step` elements apart, row by row of the tile. The epilogue must be
-    /// [`Tail::raw`].
-    ///
-    /// # Panics
-    /// If `to` is too short.
-    pub fn block(&self, from: (&[f32], usize), vectors: usize, step: usize, to: &mut [f32]) {
-        let pixels = Pixels { data: lend(to), pixel: step * 4, channel: self.vector, vectors };
-        let rows = std::array::from_fn(|i| (i * RESULTS * step * 4) as isize);
-        self.results(from, &Tile { pixels, rows, wanted: [RESULTS; 2], operands: &TailArgs::NONE, column: 0 });
-    }
 }
 
 /// Multiplies by transformed weights.
@@ -297,7 +285,7 @@ impl Multiply {
 
 /// Multiplies by weights that it transforms.
 #[derive(Clone, Debug)]
-pub struct Weigh {
+pub struct FusedMultiply {
     ends: Entry<FusedArgs>,
     pair: Entry<FusedArgs>,
     key: Fused,
@@ -317,17 +305,17 @@ pub struct Taps<'a> {
     pub line: usize,
 }
 
-impl Weigh {
+impl FusedMultiply {
     /// The kernels, generated if they do not exist yet.
     ///
     /// # Errors
     /// [`Error::Runtime`] when the processor lacks the instruction set, or there is no executable memory.
-    pub fn get(isa: Isa, rows: usize, vectors: usize) -> Result<Weigh, Error> {
+    pub fn get(isa: Isa, rows: usize, vectors: usize) -> Result<FusedMultiply, Error> {
         let key = Fused { rows: rows as u8, vectors: vectors as u8, ends: true };
-        Ok(Weigh { ends: code::get(isa, &key)?, pair: code::get(isa, &Fused { ends: false, ..key })?, key, isa })
+        Ok(FusedMultiply { ends: code::get(isa, &key)?, pair: code::get(isa, &Fused { ends: false, ..key })?, key, isa })
     }
 
-    /// Elements of scratch for [`Weigh::run`] with `vectors` vectors.
+    /// Elements of scratch for [`FusedMultiply::run`] with `vectors` vectors.
     pub fn scratch(isa: Isa, vectors: usize) -> usize {
         Fused { rows: 1, vectors: vectors as u8, ends: true }.scratch(isa) / 4
     }

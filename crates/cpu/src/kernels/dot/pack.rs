@@ -103,18 +103,13 @@ pub struct Span<'a> {
 }
 
 /// Whether the elements of `view` have a smaller stride along `a` than along `b`.
-pub fn has_smaller_stride(view: &View<'_>, a: &Axis, b: &Axis) -> bool {
+fn has_smaller_stride(view: &View<'_>, a: &Axis, b: &Axis) -> bool {
     let distance = |a: &Axis| match a.stride(view) {
         Some(s) => s.max(1),
         None if view.blocking().inner.iter().last().is_some_and(|b| b.0 == a.fastest()) => 1,
         None => view.blocking().strides[a.fastest()].max(2),
     };
     distance(a) < distance(b)
-}
-
-/// Lines: `out[i * step + k]` is the element at index `i` of `lines`, index `k` of `along`.
-pub fn lines(source: &Source<'_>, pos: &Pos, lines: Span<'_>, along: Span<'_>, out: &mut [f32], step: usize) {
-    transfer(source, pos, lines, along, out, (step, 1));
 }
 
 /// Rows: `out[i * step + k]` is the element at row `i`, K index `k`.

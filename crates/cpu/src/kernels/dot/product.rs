@@ -1,7 +1,7 @@
 //! Portable matrix products of any type, layout and quantisation: cut into blocks, packed, multiplied, finished.
 //!
-//! A task is one block of the result. It iterates over K in steps; the operands of a step are copied into the worker's scratch unless the
-//! tiles can read them in place. Blocks depend on the sizes alone, so results do not depend on the number of workers.
+//! A task is one block of the result. It iterates over K in steps, whose operands are copied into the worker's scratch. Blocks depend on the
+//! sizes alone, so results do not depend on the number of workers.
 
 use super::block::{Block, Rows, accumulate};
 use super::pack::{self, Source, Span};
@@ -62,31 +62,12 @@ pub struct Product<'a> {
     pub exact: Option<usize>,
 }
 
-/// Elements of scratch that a worker needs.
-pub fn scratch_each(isa: Isa) -> usize {
-    2 * MAX_BLOCK_ROWS * MAX_BLOCK_COLUMNS
-        + MAX_BLOCK_ROWS * (K_BLOCK + SKEW)
-        + K_BLOCK * MAX_BLOCK_COLUMNS.next_multiple_of(2 * isa.lanes())
-}
-
 /// Length of the scratch for `workers` workers.
 pub fn scratch_len(isa: Isa, workers: usize) -> Option<usize> {
-    for_workers(workers, scratch_each(isa))
-}
-
-/// `A` of a step: rows `step` apart, or, with `columns`, K indices.
-struct Left<'s> {
-    data: &'s [f32],
-    start: usize,
-    step: usize,
-    columns: bool,
-}
-
-/// `B` of a step.
-struct Right<'s> {
-    data: &'s [f32],
-    step: usize,
-    panel: usize,
+    let each = 2 * MAX_BLOCK_ROWS * MAX_BLOCK_COLUMNS
+        + MAX_BLOCK_ROWS * (K_BLOCK + SKEW)
+        + K_BLOCK * MAX_BLOCK_COLUMNS.next_multiple_of(2 * isa.lanes());
+    for_workers(workers, each)
 }
 
 /// A block's place.
@@ -145,72 +126,26 @@ impl Product<'_> {
         for k in (0..depth).step_by(most) {
             let now = most.min(depth - k);
             sums.reserve(now);
-            let a = self.left(at, k, now, width == 2 * simd.isa().lanes(), left);
-            let b = self.right(at, k, now, width, right);
-            let mut rows = [0; MAX_BLOCK_ROWS];
-            rows.iter_mut().enumerate().for_each(|(i, r)| *r = i * a.step);
-            let taps = [Tap { a: a.start, b: 0 }];
+            let [along_a, along_b] = [&self.a, &self.b].map(|of| Span { axis: &of.depth, first: k, count: now });
+            let row = now + SKEW;
+            pack::rows(&self.a.source, &at.a, Span { axis: &self.a.outer, first: at.m.start, count: m }, along_a, left, row);
+            pack::panels(&self.b.source, &at.b, Span { axis: &self.b.outer, first: at.n.start, count: n }, along_b, right, width);
+            let rows: [usize; MAX_BLOCK_ROWS] = std::array::from_fn(|i| i * row);
             let block = Block {
-                a: a.data,
-                rows: if a.columns { Rows::Columns { count: m, step: a.step } } else { Rows::At(&rows[..m]) },
-                b: b.data,
+                a: left,
+                rows: Rows::At(&rows[..m]),
+                b: right,
                 width,
-                b_step: b.step,
-                panel: b.panel,
+                b_step: width,
+                panel: now * width,
                 columns: n,
-                taps: &taps,
+                taps: &[Tap { a: 0, b: 0 }],
                 depth: now,
             };
             accumulate(simd, &block, sums.data, step);
         }
         let (data, exact) = sums.finish();
         self.store(at, Sums { data, exact, step, columns: n, dim: self.columns.fastest() });
-    }
-
-    fn left<'s>(&'s self, at: &Place, k: usize, depth: usize, columns: bool, scratch: &'s mut [f32]) -> Left<'s> {
-        let Operand { source, outer, depth: axis } = &self.a;
-        let in_place = || {
-            let (data, step) = (source.floats?, outer.stride(&source.view)?);
-            let bad = (step as usize).is_multiple_of(512) && at.m.len() > 4;
-            if !source.is_plain() || axis.stride(&source.view)? != 1 || bad {
-                return None;
-            }
-            let start = source.view.offset(&at.a) + at.m.start * step as usize + k;
-            Some(Left { data, start, step: step as usize, columns: false })
-        };
-        in_place().unwrap_or_else(|| {
-            let rows = Span { axis: outer, first: at.m.start, count: at.m.len() };
-            let span = Span { axis, first: k, count: depth };
-            let columns = columns && pack::has_smaller_stride(&source.view, outer, axis);
-            let step = if columns { rows.count } else { depth + SKEW };
-            if columns {
-                pack::lines(source, &at.a, span, rows, scratch, step);
-            } else {
-                pack::rows(source, &at.a, rows, span, scratch, step);
-            }
-            Left { data: scratch, start: 0, step, columns }
-        })
-    }
-
-    fn right<'s>(&'s self, at: &Place, k: usize, depth: usize, width: usize, scratch: &'s mut [f32]) -> Right<'s> {
-        let Operand { source, outer, depth: axis } = &self.b;
-        let in_place = || {
-            let (data, dim) = (source.floats?, outer.single()?);
-            let blocking = source.view.blocking();
-            let mut blocks = blocking.inner.iter();
-            let (Some((d, size)), None) = (blocks.next(), blocks.next()) else { return None };
-            if !source.is_plain() || d != dim || size as usize != width {
-                return None;
-            }
-            let k_stride = axis.chained(blocking)?;
-            let start = source.view.offset(&axis.at(&outer.at(&at.b, at.n.start), k));
-            Some(Right { data: &data[start..], step: k_stride as usize, panel: blocking.strides[dim] as usize })
-        };
-        in_place().unwrap_or_else(|| {
-            let columns = Span { axis: outer, first: at.n.start, count: at.n.len() };
-            pack::panels(source, &at.b, columns, Span { axis, first: k, count: depth }, scratch, width);
-            Right { data: scratch, step: width, panel: depth * width }
-        })
     }
 
     fn store(&self, at: &Place, sums: Sums<'_>) {

@@ -399,7 +399,7 @@ impl Ready {
             }
             let (b_at, tail) = ((on.b_unit)(unit), on.tail.map(|(args, column)| (args, column(unit))));
             let mut b = nest.group(on, b_at, &panels, packed);
-            let seven_bits = nest.seven_bits && matches!(&b, Group::There(b) if nest.fits(on, b, panels.len()));
+            let seven_bits = nest.seven_bits && matches!(&b, Group::InMemory(b) if nest.fits(on, b, panels.len()));
             let wide = nest.wide.as_ref().filter(|_| !seven_bits);
             // Tasks that need widened sources are left; they run alone once the sources are widened.
             if wide.is_some_and(Wide::is_whole) != on.sources.is_some() {
@@ -471,7 +471,7 @@ impl<W: Rows> Task<'_, '_, W> {
         let (taken, share) = share.split_at_mut(self.lens.taken);
         let (panels, share) = share.split_at_mut(self.lens.widened);
         let (wide, sums) = share.split_at_mut(self.lens.wide);
-        if let (Some(_), Group::There(b)) = (self.wide, &*b) {
+        if let (Some(_), Group::InMemory(b)) = (self.wide, &*b) {
             self.widen(b, panels);
         }
         let mut list = List::new(bytemuck::cast_slice_mut(words), 0);
@@ -493,7 +493,7 @@ impl<W: Rows> Task<'_, '_, W> {
         for first in (0..shape.parts.len()).step_by(each) {
             let parts = first..first + each;
             let b = match b {
-                Group::There(b) => *b,
+                Group::InMemory(b) => *b,
                 Group::Packs(to) => nest.pack(self.on, self.b_at, (&self.panels, parts.clone()), to),
             };
             let next = if each == 1 { self.next(first) } else { PrefetchQueue::default() };

@@ -22,7 +22,7 @@ pub(super) struct Memory<'m> {
 
 /// Panels in memory for all K blocks, or scratch to which they are packed for each K block.
 pub(super) enum Group<'m> {
-    There(Memory<'m>),
+    InMemory(Memory<'m>),
     Packs(&'m mut [f32]),
 }
 
@@ -74,10 +74,10 @@ impl Nest {
     pub(super) fn group<'m, W>(&self, on: &Operands<'m, W>, b_at: usize, panels: &Range<usize>, packed: &'m mut [f32]) -> Group<'m> {
         if self.shape.packs() {
             let all = 0..self.shape.parts.len();
-            return if self.packs_whole() { Group::There(self.pack(on, b_at, (panels, all), packed)) } else { Group::Packs(packed) };
+            return if self.packs_whole() { Group::InMemory(self.pack(on, b_at, (panels, all), packed)) } else { Group::Packs(packed) };
         }
         let (step, line) = (self.shape.panel_step(on), self.shape.step_bytes(on));
-        Group::There(Memory { buf: on.b, at: b_at + panels.start * step, step, first: 0, line })
+        Group::InMemory(Memory { buf: on.b, at: b_at + panels.start * step, step, first: 0, line })
     }
 
     /// Packs some K blocks of panels.

@@ -1,12 +1,12 @@
 //! `edges:jit`: images so small that most windows read padding. Rows of a tile of `packed:jit` have the same taps, so its tiles would have
 //! few rows there.
 //!
-//! The sums of an image stay in memory. The results of a line whose windows have a given tap of the width inside the image are contiguous;
-//! each such stretch is a tile, to which the products of the taps of depth and height are added. So each result gets each of its taps once,
-//! and none on padding. A task is some panels of an image and group.
+//! So products are accumulated tap by tap (kn2row): the sums of an image stay in memory. The results of a line whose windows have a given
+//! tap of the width inside the image are contiguous; each such stretch is a tile, to which the products of the taps of depth and height are
+//! added. So each result gets each of its taps once, and none on padding. A task is some panels of an image and group.
 
 use super::geometry::{self, Line as Dim};
-use super::order::{self, Cut, Order};
+use super::tiles::order::{self, Cut, Order};
 use super::tiles::{self, Place};
 use super::window::{self, Setup, check_quantisation, place, sizes_of};
 use crate::CpuTarget;

@@ -44,17 +44,19 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     problem.resolve();
     support::dense(&problem)?;
     let mut plain = problem.clone();
-    let inner = match &mut plain.op {
+    let (src, weights, dst) = match &mut plain.op {
         Op::Conv(op) => {
-            op.weights = row_major(&op.weights)?;
-            flat([&op.src, &op.weights, &op.dst])
+            let op = &mut **op;
+            (&op.src, &mut op.weights, &op.dst)
         }
         Op::Deconv(op) => {
-            op.weights = row_major(&op.weights)?;
-            flat([&op.src, &op.weights, &op.dst])
+            let op = &mut **op;
+            (&op.src, &mut op.weights, &op.dst)
         }
         _ => return Err(Skip::Op("anything but convolution")),
     };
+    *weights = Tensor::plain(*weights.dims(), weights.dtype).map_err(|e| Skip::Layout(e.to_string()))?;
+    let inner = flat([src, &*weights, dst]);
     let none = || Skip::Layout("of data, nor any that inner products take".into());
     let inner = match inner {
         Ok(inner) if s.g == 1 => inner,
@@ -79,11 +81,6 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let chosen = rows(&inner.op).iter().filter(is_generated).find_map(|row| (row.plan)(&inner, target).ok()).ok_or_else(none)?;
     let viewed = staged::viewed(plain.clone(), chosen, target)?;
     if plain.op == problem.op { Ok(viewed) } else { staged::copied(&problem, viewed, target).ok_or_else(none) }
-}
-
-/// The tensor with row-major strides.
-fn row_major(t: &Tensor) -> Result<Tensor, Skip> {
-    Tensor::plain(*t.dims(), t.dtype).map_err(|e| Skip::Layout(e.to_string()))
 }
 
 /// The inner product of source, gradient of weights and gradient of the result.

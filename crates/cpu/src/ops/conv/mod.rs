@@ -2,36 +2,29 @@
 //!
 //! | files | what they are for |
 //! |---|---|
-//! | `geometry`, `window` | what all rows share: phases and taps of a window; the operands of a problem, and `packed:portable`, which `execute` runs |
-//! | `tiles`, `order`, `pixels` | `packed:jit` and `packed:amx`: passes and blocks; which results a tile takes; address lists and the run. AMX adds `padded` (a copy whose rows have one stride) and `filled` (one with zero points as padding) |
-//! | `joint`, `packed`, `compensation` | their special passes: strided gradients of few channels; weights packed at execution; sums of integers corrected |
-//! | `columns`, `few`, `sampled` | 1x1 windows: of NCHW in place with unit strides; to few result channels; the pixels that strides leave |
-//! | `edges`, `scattered`, `winograd` | small images; few result channels; a quarter of the multiplications |
-//! | `depthwise`, `scaled` | groups of one or a few channels: `direct:portable`, in `depthwise::jit` `direct:jit`, its gradients of weights; 1x1 |
+//! | `window`, `geometry` | what all rows share: a problem as a window over one of its tensors; its taps, by phases of the stride |
+//! | `tiles` | `packed:jit`, `packed:amx`: implicit GEMM. `tiles::run` executes it, `order` says which results a tile takes, `repack` packs weights again at execution, `compensation` corrects sums of integers, `subpixel` has the phases of strided gradients as columns, `padded` is AMX's copy of the source |
+//! | `nchw1x1`, `few_channels`, `unit_stride` | 1x1 windows: of NCHW in place; of NCHW to few channels; with strides, reduced to unit stride |
+//! | `edges`, `scattered`, `winograd` | small images; few result channels of NCHW by GEMM and col2im; F(4x4, 3x3) |
+//! | `depthwise`, `scaled` | groups of one or few channels: `direct:portable`, in `depthwise::jit` `direct:jit`, and its gradients of weights; depthwise 1x1 |
 //! | `weights`, `flat` | gradients of weights: `packed:portable`, in `weights::tiled` `bwd_weights`; of 1x1 windows as an inner product |
 //! | `fused` | a depthwise post-op behind 1x1 |
+//! | `portable` | `packed:portable` |
 
-mod columns;
-mod compensation;
 pub(crate) mod depthwise;
 mod edges;
-mod execute;
-mod few;
-mod filled;
+mod few_channels;
 mod flat;
 mod fused;
 pub(crate) mod geometry;
-mod joint;
-mod order;
-mod packed;
-mod padded;
-mod pixels;
-mod sampled;
+mod nchw1x1;
+mod portable;
 mod scaled;
 mod scattered;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tiles;
+mod unit_stride;
 pub(crate) mod weights;
 pub(crate) mod window;
 mod winograd;
@@ -49,8 +42,8 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("rounded:amx", |p, t| bias::apart(p, t, rounded)).for_some_shapes(),
     Impl::new("winograd:jit", winograd::plan).for_some_shapes(),
     Impl::new("packed:amx", tiles::plan_amx),
-    Impl::new("nchw1x1:jit", columns::plan),
-    Impl::new("few_channels:jit", few::plan).for_some_shapes(),
+    Impl::new("nchw1x1:jit", nchw1x1::plan),
+    Impl::new("few_channels:jit", few_channels::plan).for_some_shapes(),
     Impl::new("scattered:jit", scattered::plan).for_some_shapes(),
     Impl::new("edges:jit", edges::plan).for_some_shapes(),
     Impl::new("packed:jit", tiles::plan),
@@ -85,7 +78,7 @@ fn amx_to_copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
 
 /// The rows that [`staged`] plans over copies of operands.
 const GENERATED: &[Choose<CpuTarget>] =
-    &[direct, winograd::plan, tiles::plan_amx, columns::plan, edges::plan, tiles::plan, weights::tiled::plan_amx, bwd_weights];
+    &[direct, winograd::plan, tiles::plan_amx, nchw1x1::plan, edges::plan, tiles::plan, weights::tiled::plan_amx, bwd_weights];
 
 /// Depthwise, and groups of few channels.
 fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -100,7 +93,7 @@ fn bwd_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
     dense(problem)?;
     let weights = problem.op.tensor(Arg::DIFF_WEIGHTS).zip(problem.op.tensor(Arg::SRC));
     let grouped = weights.is_some_and(|(weights, src)| weights.dims().len() > src.dims().len() && weights.dims()[0] > 1);
-    if grouped && sampled::met(problem, false).is_some() {
+    if grouped && unit_stride::reduce(problem, false).is_some() {
         return Err(Skip::Shape("groups whose windows of one pixel skip pixels: those that are met are copied for all groups at once"));
     }
     weights::tiled::plan(problem, target)
@@ -123,8 +116,10 @@ fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
 /// Plans over copies of operands by the first of `rows` that takes them. Of the source only the pixels that windows read are copied, or,
 /// if pixels are closest, their lines.
 fn with_copies(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
-    let Some(met) = sampled::met(problem, problem.op.prop() != Some(Prop::BackwardWeights)) else { return of_all(problem, target, rows) };
-    let inner = of_all(&met, target, rows)?;
+    let Some(reduced) = unit_stride::reduce(problem, problem.op.prop() != Some(Prop::BackwardWeights)) else {
+        return of_all(problem, target, rows);
+    };
+    let inner = of_all(&reduced, target, rows)?;
     let mut resolved = problem.clone();
     support::adopt(&mut resolved, inner.problem(), &[Arg::SRC]);
     staged::viewed(resolved, inner, target)
@@ -155,7 +150,7 @@ fn copies_are_sooner(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarge
 fn packed_portable(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match problem.op.prop() {
         Some(Prop::BackwardWeights) => weights::plan(problem, target),
-        _ => window::plan(problem, target),
+        _ => portable::plan(problem, target),
     }
 }
 

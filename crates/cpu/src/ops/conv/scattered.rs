@@ -1,10 +1,10 @@
 //! `scattered:jit`: gradients of data, deconvolutions, and convolutions of unit strides with few result channels, of NCHW tensors.
 //!
-//! Few channels leave most of a vector idle, and every source pixel has a product for each tap. Here channels times taps are the rows of a
-//! product, and pixels its columns, in place ([`columns`](super::columns)); each product is then added to the result that its tap leads to.
+//! Few channels leave most of a vector idle. Here channels times taps are the rows of a product, and pixels its columns, in place
+//! ([`nchw1x1`](super::nchw1x1)); each product is then added to the result that its tap leads to (col2im).
 
-use super::columns::{plan_any, taken};
 use super::geometry::{self, Direction, Line, Phase};
+use super::nchw1x1::{plan_any, taken};
 use super::tiles;
 use super::window::{self, Setup, place_tap, resolve_planes, sizes_of};
 use crate::CpuTarget;
@@ -13,6 +13,7 @@ use crate::kernels::access::{Pos, View};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Scratch, booked};
 use crate::kernels::tile::Product;
+use crate::kernels::tile::layout::panel_columns;
 use crate::ops::staged::{self, Types};
 use crate::ops::strips::meeting;
 use crate::ops::{passes, support};
@@ -89,8 +90,10 @@ fn bare(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
         let numbers = sizes(&s)[1] as f64 * taken(s.source.1, isa)[0] as f64;
         saved(&s, isa, s.source.1.dtype == DataType::Bf16 && isa.bf16) * taps(&s) as f64 > VECTORS_PER_TRANSPOSED * numbers
     };
-    // Those tiles have the channels of all phases as columns.
-    let joined = s.sizes.s != [1; 3] && s.sizes.g == 1 && !s.biased;
+    // Those tiles have the channels of all phases as columns, if a panel has so many.
+    let phases = (0..3).fold(sizes(&s)[0].max(0) as usize, |n, i| n.saturating_mul(s.sizes.s[i].max(1) as usize));
+    let joins = |isa: Isa| phases <= panel_columns(isa, phases);
+    let joined = s.sizes.s != [1; 3] && s.sizes.g == 1 && !s.biased && target.jit.is_none_or(joins);
     match [s.source.1, s.weights].map(|t| t.dtype) {
         _ if !given || joined || !target.jit.is_some_and(copies) => in_place(problem, target),
         [DataType::F32, _] => staged::plan(problem, target, &[of_planes], &[&[]]),
@@ -226,19 +229,9 @@ fn products(s: &Setup<'_>, rows: i64, depth: i64) -> Result<Problem, Skip> {
     }
     let weights = if groups > 1 { Dims::from_fn(4, |d| [groups, rows, depth, 1][d]) } else { Dims::from_fn(3, |d| [rows, depth, 1][d]) };
     let all = |n: i64| Dims::from_fn(1, |_| n);
-    let conv = Conv {
-        prop: Prop::ForwardInference,
-        alg: ConvAlg::Direct,
-        src,
-        weights: Tensor::any(weights, DataType::F32),
-        bias: None,
-        dst,
-        window: Window { strides: all(1), dilations: all(0), padding_l: all(0), padding_r: all(0) },
-        depthwise_weights: None,
-        depthwise_bias: None,
-        depthwise_dst: None,
-    };
-    Problem::new(conv, Attr::default()).map_err(refused)
+    let window = Window { strides: all(1), dilations: all(0), padding_l: all(0), padding_r: all(0) };
+    let tensors = [src, Tensor::any(weights, DataType::F32), dst];
+    Problem::new(Conv::new(Prop::ForwardInference, ConvAlg::Direct, tensors, None, window), Attr::default()).map_err(refused)
 }
 
 impl Scattered {
@@ -285,7 +278,7 @@ fn unblocked(view: &View<'_>, dim: usize) -> Option<usize> {
 }
 
 /// The products of a result channel, to be added to its plane.
-struct Add<'a> {
+struct Col2Im<'a> {
     plan: &'a Scattered,
     products: Buf<'a>,
     /// Index of the first product.
@@ -297,7 +290,7 @@ struct Add<'a> {
     begin: f32,
 }
 
-impl Body for Add<'_> {
+impl Body for Col2Im<'_> {
     type Out = ();
 
     #[inline(always)]
@@ -313,7 +306,7 @@ impl Body for Add<'_> {
     }
 }
 
-impl Add<'_> {
+impl Col2Im<'_> {
     /// The results of a phase of a line, which have the same taps: to `row`, if that is not empty.
     #[inline(always)]
     fn phase<const W: usize>(&self, [z, y]: [usize; 2], phase: &Phase, row: &mut [f32]) {
@@ -412,7 +405,7 @@ impl Generated for Scattered {
                 let begin = bias.as_ref().map_or(0.0, |bias| bias.get(&pos));
                 let first = channel * self.taps * self.from.iter().product::<usize>();
                 let plane = index * out_image + channel * self.to.iter().product::<usize>();
-                simd.run(Add { plan: self, products, first, to: result, plane, lines: part..all.min(part + LINES), begin });
+                simd.run(Col2Im { plan: self, products, first, to: result, plane, lines: part..all.min(part + LINES), begin });
             });
         }
         Ok(())

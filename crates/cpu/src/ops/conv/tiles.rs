@@ -5,13 +5,17 @@
 //! For real numbers, where zero times a weight may be NaN, vector tiles have no taps on padding; AMX tiles do, and results that come out as
 //! NaN are summed again without them. Weights are read in the panels that `any` resolves to.
 
-use super::compensation::{self, Compensation, Shift};
-use super::filled::Filled;
+mod compensation;
+mod cursor;
+pub(super) mod order;
+mod padded;
+mod repack;
+mod run;
+mod subpixel;
+#[cfg(test)]
+mod tests;
+
 use super::geometry::{self, Direction, Line};
-use super::joint::Joint;
-use super::order::{Cut, Order, Run, Segment};
-use super::packed::{Lines, Packed, Units};
-use super::padded::{CopyRequest, Padded};
 use super::window::{self, Setup, sizes_of, spatial};
 use crate::CpuTarget;
 use crate::hardware::K_STEPS;
@@ -26,15 +30,17 @@ use crate::kernels::tile::wide::{Sources, Wide};
 use crate::kernels::tile::{Product, Stride, tallest};
 use crate::ops::passes;
 use crate::row::RowPlan;
+use compensation::{Compensation, Filled, Shift};
+use order::{Cut, Order, Run, Segment};
 use oxidnn_jit::Isa;
 use oxidnn_jit::kernels::tiles::{LINES, ROWS};
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Problem, Tensor};
+use padded::{CopyRequest, Padded};
+use repack::{Packed, Units, WeightLines};
 use std::ops::Range;
 use std::sync::Arc;
-
-#[cfg(test)]
-mod tests;
+use subpixel::SubPixel;
 
 /// Neighbouring taps are merged below this number of channels, if their pixels are contiguous.
 const MAX_MERGED_CHANNELS: usize = 32;
@@ -62,7 +68,7 @@ const TOO_LARGE: Skip = Skip::Shape("scratch exceeds the address space");
 
 /// A planned problem.
 #[derive(Debug)]
-pub(super) struct Tiles {
+struct Tiles {
     pub(super) attr: Attr,
     pub(super) source: Arg,
     pub(super) result: Arg,
@@ -101,7 +107,7 @@ pub(super) struct Tiles {
 
 /// Elements of scratch of an execution, by purpose.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct ScratchLens {
+struct ScratchLens {
     /// A row of zeros, with a row of ones behind it.
     pub(super) zeros: usize,
     /// Operands of the epilogue.
@@ -130,7 +136,7 @@ impl ScratchLens {
 
 /// Results whose taps have the same depth, computed by one loop nest.
 #[derive(Debug)]
-pub(super) struct Pass {
+struct Pass {
     /// The products (groups or joined groups).
     pub(super) units: Units,
     pub(super) lines: [Line; 3],
@@ -146,7 +152,7 @@ pub(super) struct Pass {
     pub(super) steps: usize,
     pub(super) joined: usize,
     /// Phases whose channels are the columns of one product.
-    pub(super) joint: Option<Joint>,
+    pub(super) subpixel: Option<SubPixel>,
     pub(super) drive: Loops,
 }
 
@@ -166,8 +172,9 @@ impl Pass {
         let mut words = 0;
         for i in 0..passes.len() {
             let (before, pass) = (&passes[..i], &passes[i]);
-            let alike =
-                |p: &&Pass| !p.shared && p.joint.is_none() && pass.joint.is_none() && (p.units, p.packed) == (pass.units, pass.packed);
+            let alike = |p: &&Pass| {
+                !p.shared && p.subpixel.is_none() && pass.subpixel.is_none() && (p.units, p.packed) == (pass.units, pass.packed)
+            };
             let first = before.iter().find(alike).map(|p| p.packed_at);
             (passes[i].packed_at, passes[i].shared) = (first.unwrap_or(words), first.is_some());
             words += if first.is_some() { 0 } else { passes[i].words() };
@@ -525,7 +532,7 @@ struct Common<'a> {
     width: usize,
     tap: usize,
     /// The layout of weights that are packed at execution, if they are.
-    packed: Option<Lines>,
+    packed: Option<WeightLines>,
     /// The copy of the source that windows slide over.
     padded: Option<Padded>,
     /// Whether neighbouring taps of a line are one tap of their joint depth.
@@ -567,7 +574,7 @@ impl Tiles {
         let units = Units::of(isa, groups, channels, if weights_shifted || !product.is_whole() { 0 } else { rows });
         passes::fills(attr, [rows.saturating_mul(groups / units[0].joined.max(1)), channels * units[0].joined], (isa, target))?;
         let repacks = units[0].joined > 1 || in_lines(s, isa, product);
-        let packing = Lines { groups: 1, depth, columns: channels, together, width: panel_width, tap, panel: all * tap };
+        let packing = WeightLines { groups: 1, depth, columns: channels, together, width: panel_width, tap, panel: all * tap };
         let mut common = Common {
             setup: s,
             product,
@@ -691,9 +698,13 @@ impl Common<'_> {
 
     /// Whether padding is read as zero points: in a copy, or by vector tiles, which read it as a row, where one pass is faster then.
     fn reads_zero_points(&self, lines: &[Line; 3], shifted: bool) -> bool {
-        let tall = tallest(self.isa, self.product, self.width / self.isa.width().lanes());
-        let sooner = || compensation::is_sooner_in_one(lines, self.images, tall);
+        let sooner = || compensation::is_sooner_in_one(lines, self.images, self.tall());
         self.fills && (self.padded.is_some() || !self.isa.amx && shifted && sooner())
+    }
+
+    /// Rows of the tallest tile of vectors.
+    fn tall(&self) -> usize {
+        tallest(self.isa, self.product, self.width / self.isa.width().lanes())
     }
 
     /// Bytes of source and result pixels with all groups, for each row of a product of one group.
@@ -709,7 +720,7 @@ impl Common<'_> {
         &mut self,
         lines: &[Line; 3],
         units: Vec<Units>,
-        packing: Option<Lines>,
+        packing: Option<WeightLines>,
         shift: Option<(Shift, bool)>,
     ) -> Result<Vec<Pass>, Skip> {
         let (channels, depth, mut passes) = (self.channels, self.depth, Vec::new());
@@ -720,7 +731,7 @@ impl Common<'_> {
                 self.depth = self.tap_depth;
             }
             self.width = panel_columns(self.isa, self.channels);
-            self.packed = packing.map(|packing| Lines { groups: units.joined, ..packing });
+            self.packed = packing.map(|packing| WeightLines { groups: units.joined, ..packing });
             passes.extend(match shift {
                 Some((shift, shifted)) => self.compensated(lines, shift, shifted)?,
                 None => self.passes(lines.clone()),
@@ -733,12 +744,12 @@ impl Common<'_> {
     fn passes(&mut self, lines: [Line; 3]) -> Vec<Pass> {
         let s = self.setup;
         let copied = self.tail.as_deref() == Some(&Tail::raw()) && self.to.strides[2] == self.channels * size_of::<f32>();
-        let joint = (copied && self.product == Product::F32 && s.sizes.g == 1)
-            .then(|| Joint::new(&lines, self.channels, self.depth, self.kernel))
+        let subpixel = (copied && self.product == Product::F32 && s.sizes.g == 1)
+            .then(|| SubPixel::new(&lines, self.channels, self.depth, self.kernel))
             .flatten();
-        if let Some(joint) = joint.filter(|j| j.columns() <= panel_columns(self.isa, j.columns())) {
+        if let Some(subpixel) = subpixel.filter(|j| j.columns() <= panel_columns(self.isa, j.columns())) {
             self.tail = None;
-            return vec![Pass::joint(self, joint)];
+            return vec![Pass::subpixel(self, subpixel)];
         }
         if self.padded.is_some() {
             self.merged = self.joins(s.source.1.dtype.bits() / 8);
@@ -756,6 +767,7 @@ impl Common<'_> {
 
     /// The passes of compensated integer sums, where the source has a zero point or not.
     fn compensated(&mut self, lines: &[Line; 3], shift: Shift, shifted: bool) -> Result<Vec<Pass>, Skip> {
+        let shifted = shifted || !self.isa.amx && compensation::is_later_in_one(lines, self.images, self.tall());
         // Passes are then cut at padding anyway, so merging taps adds none.
         let parted = shifted || lines[2].phases.iter().all(|p| p.count > MAX_UNMERGED_LINE);
         let (size, padded) = (self.setup.source.1.dtype.bits() / 8, self.padded.is_some());
@@ -839,10 +851,10 @@ impl Pass {
     }
 
     /// All phases as one product.
-    fn joint(c: &Common<'_>, joint: Joint) -> Pass {
-        let (channels, kernel) = (joint.columns(), joint.taps());
+    fn subpixel(c: &Common<'_>, subpixel: SubPixel) -> Pass {
+        let (channels, kernel) = (subpixel.columns(), subpixel.taps());
         let width = panel_columns(c.isa, channels);
-        let packed = Lines { groups: 1, depth: c.depth, columns: channels, together: 1, width, tap: 0, panel: 0 };
+        let packed = WeightLines { groups: 1, depth: c.depth, columns: channels, together: 1, width, tap: 0, panel: 0 };
         let c = Common {
             channels,
             kernel,
@@ -854,7 +866,7 @@ impl Pass {
             merged: false,
             ..*c
         };
-        Pass { joint: Some(joint.clone()), ..Pass::new(&c, joint.lines()) }
+        Pass { subpixel: Some(subpixel.clone()), ..Pass::new(&c, subpixel.lines()) }
     }
 
     fn new(c: &Common<'_>, lines: [Line; 3]) -> Pass {
@@ -923,6 +935,18 @@ impl Pass {
         };
         let drive = Loops::new(c.isa, shape, &order.segments.iter().map(line).collect::<Vec<_>>(), c.target);
         let steps = (c.depth * joint).div_ceil(each);
-        Pass { units: c.units, lines, order, offsets, packed, packed_at: 0, shared: false, steps, joined: joint.max(1), joint: None, drive }
+        Pass {
+            units: c.units,
+            lines,
+            order,
+            offsets,
+            packed,
+            packed_at: 0,
+            shared: false,
+            steps,
+            joined: joint.max(1),
+            subpixel: None,
+            drive,
+        }
     }
 }

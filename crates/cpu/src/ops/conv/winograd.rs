@@ -29,8 +29,7 @@ use crate::kernels::scratch::{booked, for_workers};
 use crate::kernels::tile::Tail;
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
 use crate::kernels::tile::tail::About;
-use crate::kernels::winograd::{Multiply, POSITIONS, RESULTS, SIDE, Transforms, Weigh, heights, tallest};
-use crate::ops::passes;
+use crate::kernels::winograd::{FusedMultiply, Multiply, POSITIONS, RESULTS, SIDE, Transforms, heights, tallest};
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_jit::kernels::winograd::products::Products;
@@ -69,17 +68,18 @@ pub(super) struct Winograd {
     source_sizes: [usize; 2],
     result_sizes: [usize; 2],
     from: Place,
-    /// Where results go, and their epilogue, if that runs on vectors in registers.
-    to: Option<(Place, Tail)>,
+    to: Place,
+    /// The epilogue of results in registers.
+    tail: Tail,
     /// Byte offset of the weights.
     weights: usize,
-    way: Way,
+    order: LoopOrder,
     workers: usize,
 }
 
 /// How work is cut into tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Way {
+enum LoopOrder {
     /// A number of tasks over tiles.
     Tiles(usize),
     /// A task for `task` vectors of result channels, `each` of them at a time.
@@ -102,7 +102,7 @@ pub(super) struct Code {
     transforms: Transforms,
     /// By rows, and for all panels but the last and for the last.
     multiply: Vec<[Option<Multiply>; 2]>,
-    weigh: Option<Weigh>,
+    fused: Option<FusedMultiply>,
 }
 
 /// Elements of scratch of an execution.
@@ -235,23 +235,23 @@ impl Winograd {
             source_sizes,
             result_sizes,
             from,
-            to: Place::new(s.result.1, lanes).zip(Tail::of(&about).ok()),
+            to: Place::new(s.result.1, lanes).ok_or(Skip::Layout("of the result: channels are not next to each other".into()))?,
+            tail: Tail::of(&about)?,
             weights,
-            way: Way::Tiles(1),
+            order: LoopOrder::Tiles(1),
             workers: target.threads,
         };
-        passes::left(plan.to.as_ref(), attr)?;
         let all = plan.images.checked_mul(tiles[0] * tiles[1]).ok_or(Skip::Shape("too many tiles"))?;
         let vectors = plan.panel / lanes;
         if all > MAX_LATE_WEIGHT_TILES {
             let tall = tallest(isa, vectors);
             let each = (MAX_TASK_ELEMENTS / (POSITIONS * (plan.depth + plan.panel))).max(tall * 4);
             let tasks = all.div_ceil(each).next_multiple_of(TASK_COUNT_MULTIPLE);
-            plan.way = Way::Tiles(tasks.min(all.div_ceil(tall * 2)).max(1));
+            plan.order = LoopOrder::Tiles(tasks.min(all.div_ceil(tall * 2)).max(1));
         } else {
             let whole = channels.is_multiple_of(plan.panel);
             let each = if all <= MAX_PAIRED_TILES && whole && vectors.is_multiple_of(2) { 2 } else { 1 };
-            plan.way = Way::Channels { task: if whole && plan.panels() >= TASK_COUNT_MULTIPLE { vectors } else { each }, each };
+            plan.order = LoopOrder::Channels { task: if whole && plan.panels() >= TASK_COUNT_MULTIPLE { vectors } else { each }, each };
         }
         Ok(plan)
     }
@@ -263,9 +263,9 @@ impl Winograd {
 
     /// Most tiles of a task.
     fn most(&self) -> usize {
-        match self.way {
-            Way::Tiles(tasks) => self.all().div_ceil(tasks),
-            Way::Channels { .. } => self.all(),
+        match self.order {
+            LoopOrder::Tiles(tasks) => self.all().div_ceil(tasks),
+            LoopOrder::Channels { .. } => self.all(),
         }
     }
 
@@ -280,9 +280,9 @@ impl Winograd {
 
     /// Vectors of result channels that a task computes at a time.
     fn vectors(&self) -> usize {
-        match self.way {
-            Way::Tiles(_) => self.panel / self.lanes,
-            Way::Channels { each, .. } => each,
+        match self.order {
+            LoopOrder::Tiles(_) => self.panel / self.lanes,
+            LoopOrder::Channels { each, .. } => each,
         }
     }
 
@@ -308,9 +308,9 @@ impl Winograd {
     /// again for transforms.
     pub(super) fn how(&self) -> How {
         let scratch = self.scratch().map_or([0; 2], |s| [s.shared * 4, s.workers * 4 / self.workers.max(1)]);
-        let shared = match self.way {
-            Way::Tiles(_) => "weights",
-            Way::Channels { .. } => "source tiles",
+        let shared = match self.order {
+            LoopOrder::Tiles(_) => "weights",
+            LoopOrder::Channels { .. } => "source tiles",
         };
         How::new("Winograd's F(4x4, 3x3)", Core::host().rate(self.lanes, 1), self.workers)
             .registers(
@@ -323,28 +323,27 @@ impl Winograd {
             .copies(scratch[0])
     }
 
-    /// Elements of scratch for the results of a tile.
-    fn block(&self) -> usize {
-        RESULTS * RESULTS * self.vectors() * self.lanes
-    }
-
     /// Elements of the sums of a task.
     fn sums(&self) -> Option<usize> {
-        let groups = if let Way::Channels { task, each } = self.way { task / each } else { 1 };
+        let groups = if let LoopOrder::Channels { task, each } = self.order { task / each } else { 1 };
         POSITIONS.checked_mul(self.sum_position())?.checked_mul(groups)
     }
 
     /// Elements of scratch.
     fn scratch(&self) -> Option<ScratchLens> {
-        let sums = self.sums()?.checked_add(self.block())?;
+        let sums = self.sums()?;
         let zeros = (self.from.pixel / 4).checked_mul(SIDE - 1)?.checked_add(self.lanes)?;
         let source = self.source_steps()[1].checked_mul(self.chunks())?;
-        let (shared, own) = match self.way {
-            Way::Tiles(_) => (self.weight_steps()[1].checked_mul(self.chunks() * self.panels())?, source),
-            Way::Channels { each, .. } => (source, Weigh::scratch(self.isa, each)),
+        let (shared, own) = match self.order {
+            LoopOrder::Tiles(_) => (self.weight_steps()[1].checked_mul(self.chunks() * self.panels())?, source),
+            LoopOrder::Channels { each, .. } => (source, FusedMultiply::scratch(self.isa, each)),
         };
-        let tail = self.to.as_ref().map_or(Some(0), |(_, tail)| tail.scratch(self.channels))?;
-        Some(ScratchLens { zeros, tail, shared, workers: for_workers(self.workers, sums.checked_add(own)?)? })
+        Some(ScratchLens {
+            zeros,
+            tail: self.tail.scratch(self.channels)?,
+            shared,
+            workers: for_workers(self.workers, sums.checked_add(own)?)?,
+        })
     }
 
     /// Vectors of panel `panel`.
@@ -353,14 +352,13 @@ impl Winograd {
     }
 
     fn make(&self) -> Result<Code, Error> {
-        let tail = self.to.as_ref().map_or_else(Tail::raw, |(_, tail)| tail.clone());
-        let mut code = Code { transforms: Transforms::get(self.isa, tail)?, multiply: Vec::new(), weigh: None };
-        let tasks = match self.way {
-            Way::Channels { each, .. } => {
-                code.weigh = Some(Weigh::get(self.isa, heights(self.all(), tallest(self.isa, each)).0, each)?);
+        let mut code = Code { transforms: Transforms::get(self.isa, self.tail.clone())?, multiply: Vec::new(), fused: None };
+        let tasks = match self.order {
+            LoopOrder::Channels { each, .. } => {
+                code.fused = Some(FusedMultiply::get(self.isa, heights(self.all(), tallest(self.isa, each)).0, each)?);
                 return Ok(code);
             }
-            Way::Tiles(tasks) => tasks,
+            LoopOrder::Tiles(tasks) => tasks,
         };
         let tall = tallest(self.isa, self.panel / self.lanes);
         code.multiply = vec![[None, None]; tall + 1];

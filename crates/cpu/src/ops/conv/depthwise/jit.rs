@@ -36,6 +36,9 @@ const EXACT: i64 = 512;
 const TABLE: i64 = 1 << 20;
 /// Most taps of a line.
 const TAPS: usize = 32;
+/// Most taps of a line of f32 in groups that leave lanes idle, where masks are slow: strips of more are slower than products. Measured on
+/// Zen 3.
+const MAX_MASKED_TAPS: i64 = 5;
 /// Most columns between a result and a tap.
 const REACH: i64 = 8 << 10;
 /// Most rows of a task, and of one of planes of blocks.
@@ -178,6 +181,9 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         return Err(Skip::Shape("groups whose channels fill steps of products"));
     }
     let [kd, kh, kw] = s.sizes.k;
+    if s.source.1.dtype == DataType::F32 && !jit.avx512 && !lanes.is_multiple_of(group[1]) && kw > MAX_MASKED_TAPS {
+        return Err(Skip::Shape("wide windows of groups that leave lanes idle"));
+    }
     let products = if problem.attr.zero_points.contains_key(&Arg::WEIGHTS) { EXACT / 2 } else { EXACT };
     let exact = !s.source.1.dtype.is_integral() || kd.saturating_mul(kh).saturating_mul(kw).saturating_mul(group[0] as i64) <= products;
     if kd.saturating_mul(kh) > LINES as i64 || kw > TAPS as i64 || s.sizes.s[2] > 16 || s.sizes.d[2] > 64 || !exact {

@@ -1,17 +1,16 @@
 //! Running a planned [`Winograd`].
 
-use super::{Code, Place, Way, Winograd};
-use crate::kernels::access::{Pos, View};
+use super::{Code, LoopOrder, Place, Winograd};
+use crate::kernels::access::View;
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::{Before, Chain};
-use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::kernels::tile::TailArgs;
 use crate::kernels::winograd::{self, Chunks, POSITIONS, Panel, Pixels, RESULTS, SIDE, SumsOf, Taps, Tile, Transformed, heights, tallest};
 use crate::row::Generated;
 use oxidnn_runtime::{Buf, Ctx, Decision};
-use oxidnn_spec::{Arg, Error, MAX_NDIMS, Problem};
+use oxidnn_spec::{Arg, Error, Problem};
 use std::ops::Range;
 
 /// A problem bound to its arguments.
@@ -21,16 +20,9 @@ struct Bound<'a> {
     source: Buf<'a>,
     weights: Buf<'a>,
     zeros: &'a [f32],
-    finish: Finish<'a>,
-}
-
-/// The epilogue.
-#[allow(clippy::large_enum_variant, reason = "one an execution, on the stack: executions allocate nothing")]
-enum Finish<'a> {
-    /// On vectors in registers.
-    Vectors { to: Buf<'a>, place: Place, operands: TailArgs<'a> },
-    /// On rows of sums in memory.
-    Rows(Epilogue<'a>),
+    result: Buf<'a>,
+    /// Operands of the epilogue.
+    operands: TailArgs<'a>,
 }
 
 /// The worker's scratch of a task.
@@ -38,8 +30,6 @@ struct Own<'s> {
     /// Transformed source, or some transformed weights.
     operand: &'s mut [f32],
     sums: &'s mut [f32],
-    /// Results of a tile.
-    block: &'s mut [f32],
 }
 
 impl Generated for Winograd {
@@ -67,10 +57,11 @@ impl Generated for Winograd {
             source: ctx.buf(self.source)?,
             weights: ctx.buf(Arg::WEIGHTS)?,
             zeros,
-            finish: self.finish(ctx, chain, operands)?,
+            result: ctx.buf(self.result)?,
+            operands: self.tail.args(&chain, 1, &[], operands)?,
         };
-        match self.way {
-            Way::Tiles(tasks) => {
+        match self.order {
+            LoopOrder::Tiles(tasks) => {
                 let chunks = self.chunks();
                 let weights = shared.fill(ctx.executor(), self.weight_steps()[1], &|at, to| bound.weights(at / chunks, at % chunks, to));
                 workers.work(ctx.executor(), self.workers, tasks, &|task, own| {
@@ -78,7 +69,7 @@ impl Generated for Winograd {
                     bound.tiles(tiles, weights, &mut self.own(own));
                 });
             }
-            Way::Channels { task: vectors, .. } => {
+            LoopOrder::Channels { task: vectors, .. } => {
                 let source =
                     shared.fill(ctx.executor(), self.source_steps()[1], &|chunk, to| bound.source(0..self.all(), chunk..chunk + 1, to));
                 let tasks = self.channels / self.lanes / vectors;
@@ -97,21 +88,10 @@ impl Winograd {
         Before::by_channel(ctx, &self.attr, self.source, &source, || Ok(scale()?.permuted(&[None, Some(self.result_channel)])))
     }
 
-    fn finish<'a>(&'a self, ctx: &Ctx<'a>, chain: Chain<'a>, operands: &'a mut [f32]) -> Result<Finish<'a>, Error> {
-        if let Some((place, tail)) = &self.to {
-            let operands = tail.args(&chain, 1, &[], operands)?;
-            return Ok(Finish::Vectors { to: ctx.buf(self.result)?, place: *place, operands });
-        }
-        let tail = Epilogue::new(chain)?;
-        tail.dst().zero_padding();
-        Ok(Finish::Rows(tail))
-    }
-
     /// Cuts a worker's scratch.
     fn own<'s>(&self, own: &'s mut [f32]) -> Own<'s> {
-        let (sums, rest) = own.split_at_mut(self.sums().unwrap_or(0));
-        let (block, operand) = rest.split_at_mut(self.block());
-        Own { operand, sums, block }
+        let (sums, operand) = own.split_at_mut(self.sums().unwrap_or(0));
+        Own { operand, sums }
     }
 
     /// Image and tile coordinates.
@@ -187,7 +167,7 @@ impl Bound<'_> {
         let cut = heights(p.all(), tallest(p.isa, p.vectors())).1;
         let groups = own.sums.len() / (POSITIONS * p.sum_position());
         let sums = &mut SumsOf { data: own.sums, position: p.sum_position() };
-        self.code.weigh.iter().for_each(|k| k.run(&a, &taps, (cut, groups), sums, own.operand));
+        self.code.fused.iter().for_each(|k| k.run(&a, &taps, (cut, groups), sums, own.operand));
         for group in 0..groups {
             self.results(((first + group * p.vectors()) * p.lanes, p.vectors()), 0..p.all(), group, own);
         }
@@ -203,24 +183,10 @@ impl Bound<'_> {
             let at = at.map(|x| x * RESULTS);
             let wanted: [usize; 2] = std::array::from_fn(|i| (p.result_sizes[i] - at[i]).min(RESULTS));
             let sums = &all[i * columns..];
-            match &self.finish {
-                Finish::Vectors { to, place, operands } => {
-                    let first = place.base + image * place.image + column / p.lanes * place.channel + at[1] * place.pixel;
-                    let rows = std::array::from_fn(|i| (first + (at[0] + i) * place.row) as isize);
-                    let pixels = Pixels { data: *to, pixel: place.pixel, channel: place.channel, vectors };
-                    self.code.transforms.results((sums, p.sum_position()), &Tile { pixels, rows, wanted, operands, column });
-                }
-                Finish::Rows(tail) => {
-                    self.code.transforms.block((sums, p.sum_position()), vectors, columns, own.block);
-                    for (y, line) in own.block.chunks_exact_mut(RESULTS * columns).take(wanted[0]).enumerate() {
-                        let mut pos: Pos = [0; MAX_NDIMS];
-                        (pos[0], pos[1]) = (image as i64, column as i64);
-                        (pos[2], pos[3]) = ((at[0] + y) as i64, at[1] as i64);
-                        let run = Run { pos, dim: 3, step: 1, count: wanted[1] };
-                        tail.store(Sums { data: line, exact: None, step: columns, columns, dim: 1 }, std::iter::once(run));
-                    }
-                }
-            }
+            let first = p.to.base + image * p.to.image + column / p.lanes * p.to.channel + at[1] * p.to.pixel;
+            let rows = std::array::from_fn(|i| (first + (at[0] + i) * p.to.row) as isize);
+            let pixels = Pixels { data: self.result, pixel: p.to.pixel, channel: p.to.channel, vectors };
+            self.code.transforms.results((sums, p.sum_position()), &Tile { pixels, rows, wanted, operands: &self.operands, column });
         }
     }
 }

@@ -5,10 +5,10 @@
 //! merged into one of their joint depth, and the channels of a pixel are whole steps. The copy has some images at a time, or the lines that
 //! a band of result lines reads, so that it stays in L2.
 
-use super::geometry::Line;
-use super::tiles::Place;
+use super::Place;
 use crate::kernels::amx;
 use crate::kernels::multiversion::{Simd, multiversion};
+use crate::ops::conv::geometry::Line;
 use oxidnn_jit::kernels::tiles::ROWS;
 use oxidnn_runtime::{Buf, Element, Executor};
 use std::ops::{BitAnd, BitOr, Shl, Shr};

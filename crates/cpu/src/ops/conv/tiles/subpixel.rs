@@ -1,12 +1,12 @@
-//! Gradients of few channels with strides: the channels of all phases as the columns of one product.
+//! Gradients of few channels with strides as a sub-pixel convolution: the channels of all phases are the columns of one product.
 //!
 //! The gradient of a 3-channel image has 3 columns, a vector 16. With stride 2 there are 2x2 phases, which have different weights but read
 //! mostly the same source pixels. So the channels of all phases become columns of one product, whose taps are all source offsets that any
 //! phase reads; weights that a phase does not have are zeros. A row of sums is a pixel of each phase, and is copied to these.
 
-use super::geometry::{Line, Phase};
-use super::pixels::Bound;
+use super::run::Bound;
 use crate::kernels::nest::{Block, Rows};
+use crate::ops::conv::geometry::{Line, Phase};
 use oxidnn_runtime::Buf;
 
 /// Most columns of all phases.
@@ -16,7 +16,7 @@ const MAX_CHANNELS: usize = 8;
 
 /// Phases whose channels are columns of one product.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Joint {
+pub(super) struct SubPixel {
     /// The lines before joining, with their phases.
     lines: [Line; 3],
     /// Source offsets in each dimension that any phase reads.
@@ -28,9 +28,9 @@ pub(super) struct Joint {
     kernel: [usize; 3],
 }
 
-impl Joint {
+impl SubPixel {
     /// The phases of `lines` as one, if that is faster.
-    pub(super) fn new(lines: &[Line; 3], channels: usize, depth: usize, kernel: [usize; 3]) -> Option<Joint> {
+    pub(super) fn new(lines: &[Line; 3], channels: usize, depth: usize, kernel: [usize; 3]) -> Option<SubPixel> {
         let phases: usize = lines.iter().map(|l| l.phases.len()).product();
         if phases < 2 || channels > MAX_CHANNELS || phases * channels > MAX_COLUMNS {
             return None;
@@ -41,7 +41,7 @@ impl Joint {
             offsets.dedup();
             offsets
         });
-        Some(Joint { lines: lines.clone(), offsets, channels, depth, kernel })
+        Some(SubPixel { lines: lines.clone(), offsets, channels, depth, kernel })
     }
 
     fn phases(&self) -> [usize; 3] {

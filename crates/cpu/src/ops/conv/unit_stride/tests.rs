@@ -15,7 +15,7 @@ fn windows_that_skip_pixels_become_dense() {
         ("--conv --stag=abx --dtag=abx mb1ic4id4ih4iw9oc8od2oh2ow5kd1kh1kw1sd2sh2sw2", vec![2, 2, 5], vec![576, 144, 72, 18, 2]),
         ("--conv --stag=abx --dtag=abx mb1ic4iw9oc8ow5sw2", vec![5], vec![36, 9, 2]),
     ] {
-        let met = met(&problem(line), false).unwrap_or_else(|| panic!("{line}"));
+        let met = reduce(&problem(line), false).unwrap_or_else(|| panic!("{line}"));
         let Op::Conv(op) = &met.op else { panic!("{line}") };
         let strides = &op.src.blocking().unwrap().strides[..op.src.dims().len()];
         assert_eq!((&op.src.dims()[2..], op.sizes().s, strides), (&pixels[..], [1; 3], &at[..]), "{line}");
@@ -29,6 +29,6 @@ fn leaves_the_rest() {
         "--conv --stag=abx --dtag=abx mb2ic8ih9oc8oh5kh3sh2ph1",
         "--conv --dir=BWD_D --stag=abx --dtag=abx mb2ic8ih9oc8oh5sh2",
     ] {
-        assert!(met(&problem(line), false).is_none(), "{line}");
+        assert!(reduce(&problem(line), false).is_none(), "{line}");
     }
 }

@@ -1,6 +1,6 @@
 //! Rows of pixels for AMX: 16 at a time, with all taps of their segment, including those on padding.
 
-use super::super::tiles::{Offset, Tap};
+use super::super::{Offset, Tap};
 use super::{Bound, Cursor};
 use crate::kernels::amx::{Half, Lines, Run};
 use crate::kernels::nest::{Block, Rows};
@@ -138,29 +138,16 @@ impl Bound<'_> {
     /// Gathers the rows of results of several lines, or of which some read padding.
     fn gather(&self, cursor: &mut Cursor<'_>, half: &mut Half<'_>) {
         let (pass, segment, exact) = (self.pass, cursor.segment, cursor.segment().exact);
-        let lines = &self.pass.lines;
-        let [step, to_step] = [cursor.source.offsets[1], cursor.result.offsets[1]];
-        let (mut base, mut at) = ([0; LINES], [[0; LINES]; 3]);
-        let one_line = cursor.left >= half.rows;
-        let mut i = 0;
-        while i < half.rows {
-            let n = cursor.left.min(half.rows - i);
-            for k in 0..n {
-                base[i + k] = cursor.source.now.wrapping_add(step.wrapping_mul(k));
-                half.to[i + k] = cursor.result.now.wrapping_add(to_step.wrapping_mul(k));
-                (at[0][i + k], at[1][i + k]) = (cursor.at[0] as i64 * lines[0].stride, cursor.at[1] as i64 * lines[1].stride);
-                at[2][i + k] = (cursor.at[2] + k) as i64 * lines[2].stride;
-            }
-            cursor.advance(n);
-            i += n;
-        }
+        let (step, one_line) = (cursor.source.offsets[1], cursor.left >= half.rows);
+        let (pixels, to) = self.pixels::<LINES>(cursor, half.rows);
+        half.to[..half.rows].copy_from_slice(&to[..half.rows]);
+        let base = pixels.base;
         if exact && !one_line {
             half.padded |= self.plan.padded.is_some();
             return pass.taps(&pass.order.segments[segment], |tap| half.tap(tap.b, &base.map(|base| base.wrapping_add_signed(tap.a))));
         }
         pass.taps(&pass.order.segments[segment], |tap| {
-            let inside = |d: usize, i: usize| exact | (((at[d][i] + tap.at[d]) as u64) < lines[d].source as u64);
-            let is_pixel = |i: usize| inside(0, i) & inside(1, i) & inside(2, i);
+            let is_pixel = |i: usize| exact || pixels.is_inside(&pass.lines, &tap, i);
             if one_line && (0..half.rows).all(is_pixel) {
                 return half.line(tap.b, base[0].wrapping_add_signed(tap.a), step);
             }

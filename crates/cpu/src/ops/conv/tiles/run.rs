@@ -1,12 +1,11 @@
 //! Executing planned [`Tiles`]: the address lists of their pixels.
 
-mod lines;
+mod amx;
 
 use super::compensation::{self, Panel, Source, WeightCompensation, Weights};
-use super::order::{Patch, Segment};
+use super::cursor::{Cursor, Lane};
 use super::padded::Images;
-use super::tiles::{Pass, Place, Tap, Tiles};
-use super::window::{self, place};
+use super::{Pass, Place, Tap, Tiles};
 use crate::decision::How;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::amx::{Loops, ReadyLoops};
@@ -18,126 +17,12 @@ use crate::kernels::nest::{Block, Operands, PADDING, Packs, Rows};
 use crate::kernels::scratch::{Part, Scratch};
 use crate::kernels::tile::wide::Sources;
 use crate::kernels::tile::{List, MOST_ROWS, Strip, tail};
+use crate::ops::conv::geometry::Line;
+use crate::ops::conv::window::{self, place};
 use crate::row::Generated;
 use oxidnn_runtime::{Buf, Ctx, Decision};
 use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS, Problem};
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// An iterator over results in the order of a pass.
-pub(super) struct Cursor<'p> {
-    pass: &'p Pass,
-    segment: usize,
-    patch: usize,
-    pub(super) image: usize,
-    /// Result within the phase.
-    pub(super) at: [usize; 3],
-    /// Results left in the line.
-    left: usize,
-    source: Lane,
-    result: Lane,
-}
-
-/// Addresses along a line of source or result.
-struct Lane {
-    place: Place,
-    /// Address of the group's first channel.
-    first: usize,
-    /// Address of the current result's pixel; in the source: of what a tap at offset 0 reads.
-    now: usize,
-    /// Bytes from there to the following results.
-    offsets: [usize; MOST_ROWS],
-}
-
-impl Lane {
-    /// The lane of results that are `distance` pixels apart. For a line with one result the distance is not used and may be any number.
-    fn new(place: Place, first: usize, distance: i64) -> Lane {
-        let step = place.strides[2].wrapping_mul(distance as usize);
-        Lane { place, first, now: 0, offsets: std::array::from_fn(|i| step.wrapping_mul(i)) }
-    }
-
-    /// Moves to coordinates of an image.
-    fn enter(&mut self, image: usize, at: [usize; 3]) {
-        let p = &self.place;
-        self.now = self.first + image * p.image + at[0] * p.strides[0] + at[1] * p.strides[1] + at[2] * p.strides[2];
-    }
-}
-
-impl<'p> Cursor<'p> {
-    /// From result `row` on.
-    fn new(pass: &'p Pass, row: usize, lanes: [Lane; 2]) -> Cursor<'p> {
-        let order = &pass.order;
-        let segment = order.segments.partition_point(|s| s.first_row + s.rows <= row);
-        let (mut patch, mut rest) = (order.segments[segment].patches.start, row - order.segments[segment].first_row);
-        let rows = |p: usize| order.patches[p].pixels() * order.images;
-        while rest >= rows(patch) {
-            rest -= rows(patch);
-            patch += 1;
-        }
-        let Patch { first, count, .. } = &order.patches[patch];
-        let (line, w) = (rest / count[2], rest % count[2]);
-        let (plane, h) = (line / count[1], line % count[1]);
-        let (image, d) = (plane / count[0], plane % count[0]);
-        let [source, result] = lanes;
-        let mut cursor = Cursor { pass, segment, patch, image, at: [first[0] + d, first[1] + h, first[2] + w], left: 0, source, result };
-        cursor.enter();
-        cursor
-    }
-
-    fn segment(&self) -> &'p Segment {
-        &self.pass.order.segments[self.segment]
-    }
-
-    /// Coordinates of the result in the destination.
-    fn position(&self) -> [i64; 3] {
-        let (lines, phases) = (&self.pass.lines, self.segment().phases);
-        std::array::from_fn(|i| lines[i].phases[phases[i]].first + self.at[i] as i64 * lines[i].step)
-    }
-
-    /// Looks up the addresses of the result.
-    fn enter(&mut self) {
-        let patch = &self.pass.order.patches[self.patch];
-        self.left = patch.first[2] + patch.count[2] - self.at[2];
-        let (lines, position) = (&self.pass.lines, self.position());
-        self.source.enter(self.image, std::array::from_fn(|i| self.at[i] * lines[i].stride as usize));
-        self.result.enter(self.image, position.map(|x| x as usize));
-    }
-
-    /// Moves on by `n` results of this line.
-    #[inline]
-    pub(super) fn advance(&mut self, n: usize) {
-        self.at[2] += n;
-        self.left -= n;
-        if self.left > 0 {
-            self.source.now += self.source.offsets[1] * n;
-            self.result.now += self.result.offsets[1] * n;
-        } else {
-            self.next_line();
-        }
-    }
-
-    /// Moves from the end of a line to the next.
-    fn next_line(&mut self) {
-        let order = &self.pass.order;
-        let p = &order.patches[self.patch];
-        self.at[2] = p.first[2];
-        self.at[1] += 1;
-        if self.at[1] == p.first[1] + p.count[1] {
-            self.at[1] = p.first[1];
-            self.at[0] += 1;
-            if self.at[0] == p.first[0] + p.count[0] {
-                self.at[0] = p.first[0];
-                self.image += 1;
-            }
-        }
-        if self.image == order.images {
-            let Some(next) = order.patches.get(self.patch + 1) else { return };
-            (self.image, self.at) = (0, next.first);
-            self.patch += 1;
-            self.segment += usize::from(self.patch == self.segment().patches.end);
-        }
-        self.enter();
-    }
-}
 
 /// A pass of [`Tiles`] bound to their arguments.
 #[derive(Clone, Copy)]
@@ -156,21 +41,28 @@ pub(super) struct Bound<'a> {
     pub(super) factors: [Buf<'a>; 2],
 }
 
-/// The source pixels of a tile.
-struct Pixels {
+/// The source pixels of the rows of a tile.
+struct Pixels<const N: usize> {
     /// Addresses of what a tap at offset 0 reads.
-    base: [usize; MOST_ROWS],
+    base: [usize; N],
     /// The same as coordinates.
-    at: [[i64; MOST_ROWS]; 3],
+    at: [[i64; N]; 3],
+}
+
+impl<const N: usize> Pixels<N> {
+    /// Whether what a tap of row `i` reads is inside the source.
+    fn is_inside(&self, lines: &[Line; 3], tap: &Tap, i: usize) -> bool {
+        let inside = |d: usize| ((self.at[d][i] + tap.at[d]) as u64) < lines[d].source as u64;
+        inside(0) & inside(1) & inside(2)
+    }
 }
 
 impl Bound<'_> {
     /// Writes the addresses of a tap, those of zeros for pixels outside the source; false if all are outside.
-    fn tap(&self, tap: &Tap, pixels: &Pixels, rows: usize, to: &mut [usize; MOST_ROWS]) -> bool {
+    fn tap(&self, tap: &Tap, pixels: &Pixels<MOST_ROWS>, rows: usize, to: &mut [usize; MOST_ROWS]) -> bool {
         let mut any = false;
         for (i, to) in to.iter_mut().enumerate().take(rows) {
-            let inside = |d: usize| ((pixels.at[d][i] + tap.at[d]) as u64) < self.pass.lines[d].source as u64;
-            let inside = inside(0) & inside(1) & inside(2);
+            let inside = pixels.is_inside(&self.pass.lines, tap, i);
             any |= inside;
             *to = if inside { pixels.base[i].wrapping_add_signed(tap.a) } else { self.zeros };
         }
@@ -192,15 +84,16 @@ impl Bound<'_> {
     }
 
     /// The source pixels of the next `rows` results and the addresses of these results, for segments with taps that may read padding.
-    fn pixels(&self, cursor: &mut Cursor<'_>, rows: usize) -> (Pixels, [usize; MOST_ROWS]) {
+    fn pixels<const N: usize>(&self, cursor: &mut Cursor<'_>, rows: usize) -> (Pixels<N>, [usize; N]) {
         let lines = &self.pass.lines;
-        let (mut pixels, mut to) = (Pixels { base: [0; MOST_ROWS], at: [[0; MOST_ROWS]; 3] }, [0; MOST_ROWS]);
+        let [step, to_step] = [cursor.source.offsets[1], cursor.result.offsets[1]];
+        let (mut pixels, mut to) = (Pixels { base: [0; N], at: [[0; N]; 3] }, [0; N]);
         let mut i = 0;
         while i < rows {
             let n = cursor.left.min(rows - i);
             for k in 0..n {
-                pixels.base[i + k] = cursor.source.now + cursor.source.offsets[k];
-                to[i + k] = cursor.result.now + cursor.result.offsets[k];
+                pixels.base[i + k] = cursor.source.now.wrapping_add(step.wrapping_mul(k));
+                to[i + k] = cursor.result.now.wrapping_add(to_step.wrapping_mul(k));
                 for (d, line) in lines.iter().enumerate().take(2) {
                     pixels.at[d][i + k] = cursor.at[d] as i64 * line.stride;
                 }
@@ -288,8 +181,8 @@ impl<'a> Rows for Bound<'a> {
 
     fn store(&self, mut block: Block<'_>) {
         let Some(tail) = self.tail else { return };
-        if let Some(joint) = &self.pass.joint {
-            return joint.store(self, tail.dst().buf(), block);
+        if let Some(subpixel) = &self.pass.subpixel {
+            return subpixel.store(self, tail.dst().buf(), block);
         }
         let n = tail.dst().dims().len();
         let channel = (self.pass.units.group(block.unit) * self.plan.channels + block.columns.start) as i64;
@@ -339,9 +232,9 @@ impl Tiles {
     fn pack(&self, simd: Simd, ctx: &Ctx<'_>, weights: &View<'_>, to: Buf) {
         for pass in self.passes.iter().filter(|pass| !pass.shared) {
             let to = to.part(pass.packed_at * 4, pass.words() * 4);
-            match (&pass.packed, &pass.joint) {
+            match (&pass.packed, &pass.subpixel) {
                 (None, _) => {}
-                (Some(packed), Some(joint)) => joint.pack(weights.buf(), (self.weights, self.panel_width), to, packed.width),
+                (Some(packed), Some(subpixel)) => subpixel.pack(weights.buf(), (self.weights, self.panel_width), to, packed.width),
                 (Some(packed), None) => ctx.executor().run(ctx.executor().threads(), pass.panels(), &|_, panel| {
                     let each = pass.drive.shape().panels();
                     let from = pass.units.group(panel / each) * self.panels + panel % each;

@@ -34,12 +34,12 @@ pub(super) struct Packed {
     pub(super) step: usize,
     pub(super) together: usize,
     /// The layout of the weights that are read.
-    pub(super) from: Lines,
+    pub(super) from: WeightLines,
 }
 
 /// The layout of weights in memory. In the packed weights of joined groups a line is zero outside its group's columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Lines {
+pub(super) struct WeightLines {
     /// Groups joined into one product.
     pub(super) groups: usize,
     /// Depth and columns of a group.
@@ -80,7 +80,7 @@ impl Units {
     }
 }
 
-impl Lines {
+impl WeightLines {
     /// Byte offset of the interleaved depths that contain line `line` in its group's panel, if the first group's panel begins at byte `at`;
     /// and the group.
     fn place(&self, at: usize, line: usize, size: usize) -> (usize, usize) {
@@ -89,7 +89,7 @@ impl Lines {
         (at + group * self.panel + tap * self.tap + depth / self.together * self.together * self.width * size, group)
     }
 
-    /// Reads the words of a [whole](Lines::is_whole) step, whose first line is `line`.
+    /// Reads the words of a [whole](WeightLines::is_whole) step, whose first line is `line`.
     fn read_words(&self, from: Buf, at: usize, (line, size): (usize, usize), words: &mut [u8]) {
         let ((at, group), word) = (self.place(at, line, size), self.together * size);
         words.fill(0);

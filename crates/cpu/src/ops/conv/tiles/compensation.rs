@@ -5,18 +5,20 @@
 //! Results with different taps have different sums, so every pass has its own. Passes are phases; and since padding stands for the zero
 //! point, which the source's type may not be able to represent, results of a phase that read padding are then passes by the taps that they read.
 
-use super::geometry::{Line, Phase};
 use super::order::{self, Run, Segment};
-use super::tiles::{Pass, Place};
+use super::run::Code;
+use super::{Pass, Place, Tiles};
 use crate::kernels::access::Pos;
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::bytes;
 use crate::kernels::multiversion::Simd;
-use crate::kernels::scratch::Part;
+use crate::kernels::scratch::{Part, Scratch};
 use crate::kernels::tile::{Call, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tile};
+use crate::ops::conv::geometry::{Line, Phase};
+use crate::row::Generated;
 use oxidnn_jit::Isa;
-use oxidnn_runtime::{Buf, Executor, Skip};
-use oxidnn_spec::{Error, MAX_NDIMS};
+use oxidnn_runtime::{Buf, Ctx, Decision, Executor, Skip};
+use oxidnn_spec::{DataType, Error, MAX_NDIMS, Problem};
 
 /// Most passes.
 const MAX_PASSES: usize = 125;
@@ -106,14 +108,24 @@ pub(super) fn passes(lines: &[Line; 3], shifted: bool) -> Result<Vec<[Line; 3]>,
 }
 
 /// Whether results with all taps, those on padding read as zero points, take less time in tiles of `tall` rows than passes by the taps that
-/// they read. Every pass sums its columns, as a tile of one row.
+/// they read.
 pub(super) fn is_sooner_in_one(lines: &[Line; 3], images: usize, tall: usize) -> bool {
+    costs(lines, images, tall).is_some_and(|[one, many]| one < many)
+}
+
+/// Whether they take more than twice as long: images about as small as the window.
+pub(super) fn is_later_in_one(lines: &[Line; 3], images: usize, tall: usize) -> bool {
+    costs(lines, images, tall).is_some_and(|[one, many]| one > 2 * many)
+}
+
+/// The time of results with all taps, and of passes by taps. Every pass sums its columns, as a tile of one row.
+fn costs(lines: &[Line; 3], images: usize, tall: usize) -> Option<[usize; 2]> {
     let cost = |pass: &[Line; 3]| {
         let [rows, taps] = [|p: &Phase| p.count, |p: &Phase| p.taps.len()].map(|n| pass.iter().map(|l| n(&l.phases[0])).product::<usize>());
         order::cost(rows * images, taps, tall) + order::cost(1, taps, tall)
     };
-    let all = |shifted: bool| passes(lines, shifted).map(|passes| passes.iter().map(cost).sum::<usize>());
-    all(false).is_ok_and(|one| all(true).is_ok_and(|many| one < many))
+    let all = |shifted: bool| passes(lines, shifted).ok().map(|passes| passes.iter().map(cost).sum::<usize>());
+    Some([all(false)?, all(true)?])
 }
 
 impl Compensation {
@@ -266,5 +278,38 @@ impl WeightCompensation<'_> {
             self.zero_points.line(&pos, 1, numbers);
             sums.iter_mut().zip(numbers).for_each(|(s, z)| *s = s.wrapping_sub((*z as i32).wrapping_mul(sum)));
         }
+    }
+}
+
+/// A convolution of bytes whose padding is read as the source's zero point, in a padded copy on AMX and as a row of it on vectors: every result
+/// then has the same compensation, whether its window reads padding or not. The zero point is known only at execution. If it does not fit into
+/// the source's type, the other plan runs: without the copy, and with passes of their own for results that read padding.
+#[derive(Debug)]
+pub(super) struct Filled {
+    pub(super) tiles: Tiles,
+    /// For zero points that the source's type cannot represent.
+    pub(super) other: Tiles,
+}
+
+impl Generated for Filled {
+    type Code = [Code; 2];
+
+    fn decision(&self, problem: &Problem) -> Decision {
+        self.tiles.decision(problem)
+    }
+
+    fn build(&self) -> Result<[Code; 2], Error> {
+        Ok([self.tiles.build()?, self.other.build()?])
+    }
+
+    fn table_bytes(&self) -> usize {
+        self.tiles.table_bytes() + self.other.table_bytes()
+    }
+
+    fn run(&self, [code, other]: &[Code; 2], simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
+        let zero_point = self.tiles.zero_points(simd, ctx)?.at(&[0; MAX_NDIMS]) as i32;
+        let signed = ctx.bound(self.tiles.source).is_some_and(|bound| bound.tensor.dtype == DataType::S8);
+        let fits = if signed { i8::try_from(zero_point).is_ok() } else { u8::try_from(zero_point).is_ok() };
+        if fits { self.tiles.run(code, simd, ctx, scratch) } else { self.other.run(other, simd, ctx, scratch) }
     }
 }

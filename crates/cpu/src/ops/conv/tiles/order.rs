@@ -6,8 +6,8 @@
 //! [`Segment`] if that saves more time in tiles than it costs in taps that read zeros, where reading zeros is allowed. A segment is cut
 //! evenly into tiles.
 
-use super::geometry::{Line, Phase};
 use crate::kernels::amx;
+use crate::ops::conv::geometry::{Line, Phase};
 use std::ops::Range;
 
 #[cfg(test)]
@@ -63,21 +63,21 @@ pub(super) struct Segment {
 
 /// How [`Order::new`] cuts.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cut {
-    pub(super) images: usize,
+pub(in crate::ops::conv) struct Cut {
+    pub(in crate::ops::conv) images: usize,
     /// Most rows of a tile.
-    pub(super) rows: usize,
+    pub(in crate::ops::conv) rows: usize,
     /// Whether tiles are AMX tiles.
-    pub(super) on_amx: bool,
+    pub(in crate::ops::conv) on_amx: bool,
     /// Results have all taps, including those on padding.
-    pub(super) all_taps: bool,
+    pub(in crate::ops::conv) all_taps: bool,
     /// No result has taps on padding, if there are not too many patches: zero times a weight may be NaN.
-    pub(super) exact: bool,
+    pub(in crate::ops::conv) exact: bool,
 }
 
 /// All results of a problem, cut into tiles.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Order {
+pub(in crate::ops::conv) struct Order {
     pub(super) patches: Vec<Patch>,
     pub(super) segments: Vec<Segment>,
     pub(super) images: usize,
@@ -114,7 +114,7 @@ impl Run {
 }
 
 /// Time of `rows` rows with `taps` taps each, in taps of one row.
-pub(super) fn cost(rows: usize, taps: usize, most: usize) -> usize {
+pub(in crate::ops::conv) fn cost(rows: usize, taps: usize, most: usize) -> usize {
     cost_of(rows, taps, [MIN_TILE_ROWS, most])
 }
 
@@ -163,7 +163,7 @@ impl Segment {
 
 impl Order {
     /// The order of the results of `lines`.
-    pub(super) fn new(lines: &[Line; 3], cut: Cut) -> Order {
+    pub(in crate::ops::conv) fn new(lines: &[Line; 3], cut: Cut) -> Order {
         let mut order = Order { patches: Vec::new(), segments: Vec::new(), images: cut.images };
         for d in 0..lines[0].phases.len() {
             for h in 0..lines[1].phases.len() {
@@ -181,7 +181,7 @@ impl Order {
     }
 
     /// Time of all tiles of at most `rows` rows, in taps of one row.
-    pub(super) fn cost(&self, rows: usize) -> usize {
+    pub(in crate::ops::conv) fn cost(&self, rows: usize) -> usize {
         self.segments.iter().map(|s| s.cost(rows)).sum()
     }
 

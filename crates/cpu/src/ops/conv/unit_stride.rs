@@ -1,6 +1,5 @@
-//! 1x1 windows with strides: what they compute over the pixels that are read alone.
-//!
-//! With strides of 2, three of four pixels are not read. They are left out where the source is copied anyway, as by `staged:jit`.
+//! 1x1 windows with strides, reduced to unit stride: of strides of 2, three of four pixels are not read. They are left out where the source is
+//! copied anyway, as by `staged:jit`.
 
 use oxidnn_spec::{Dims, MAX_NDIMS, Op, Problem, Prop};
 
@@ -9,9 +8,9 @@ mod tests;
 
 /// The problem over the pixels that are read, as a strided view of the source, if 1x1 windows skip some. Where pixels are closest and whole
 /// lines are wanted, those of a line are not skipped: they are read in vectors.
-pub(super) fn met(problem: &Problem, whole_lines: bool) -> Option<Problem> {
-    let mut met = problem.clone();
-    let Op::Conv(op) = &mut met.op else { return None };
+pub(super) fn reduce(problem: &Problem, whole_lines: bool) -> Option<Problem> {
+    let mut reduced = problem.clone();
+    let Op::Conv(op) = &mut reduced.op else { return None };
     let (s, n) = (op.sizes(), op.src.dims().len());
     let skips = s.k == [1; 3] && s.pl == [0; 3] && s.s != [1; 3];
     let inside = (0..3).all(|i| (s.o[i] - 1) * s.s[i] < s.i[i]);
@@ -29,5 +28,5 @@ pub(super) fn met(problem: &Problem, whole_lines: bool) -> Option<Problem> {
         b.strides[d] = b.strides[d].checked_mul(s.s[d + 3 - n])?;
         (op.window.strides[d - 2], op.window.padding_r[d - 2]) = (1, 0);
     }
-    Some(met)
+    Some(reduced)
 }

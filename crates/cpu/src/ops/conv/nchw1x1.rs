@@ -59,7 +59,7 @@ struct Plane {
 
 /// A planned problem.
 #[derive(Debug)]
-struct Columns {
+struct Nchw1x1 {
     attr: Attr,
     isa: Isa,
     /// Source and result.
@@ -79,7 +79,7 @@ struct Columns {
     /// Pixels of a panel, panels of a task and of a call.
     panel: usize,
     each: usize,
-    together: usize,
+    call: usize,
     /// Whether a tile of channels is multiplied by all panels of a call before the next; and whether panels of pixels are packed.
     runs: bool,
     packs: bool,
@@ -135,8 +135,8 @@ pub(super) fn plan_any(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     let problem = window::resolved(&problem, ["abx", &tag])?;
     let s = Setup::of(&problem.op)?;
     window::check_weights(s.weights, &tag)?;
-    let columns = Columns::new(&s, &problem.attr, places, (isa, target))?;
-    RowPlan::of(problem, target, columns.scratch.bytes(), columns)
+    let kernel = Nchw1x1::new(&s, &problem.attr, places, (isa, target))?;
+    RowPlan::of(problem, target, kernel.scratch.bytes(), kernel)
 }
 
 /// Refuses other than 1x1 windows.
@@ -176,8 +176,8 @@ impl Plane {
     }
 }
 
-impl Columns {
-    fn new(s: &Setup<'_>, attr: &Attr, [from, to]: [Plane; 2], (isa, target): (Isa, &CpuTarget)) -> Result<Columns, Skip> {
+impl Nchw1x1 {
+    fn new(s: &Setup<'_>, attr: &Attr, [from, to]: [Plane; 2], (isa, target): (Isa, &CpuTarget)) -> Result<Nchw1x1, Skip> {
         let (workers, budget) = (target.threads, target.caches.budget(false));
         let (groups, dims) = (s.sizes.g as usize, s.result.1.dims());
         let [depth, channels] = [s.source.1, s.result.1].map(|t| t.dims()[1] as usize / groups);
@@ -193,15 +193,15 @@ impl Columns {
         }
         let column = usize::from(s.weights.dims().len() > dims.len()) + s.result_channel;
         let width = panel_columns(isa, s.weights.dims()[column] as usize);
-        let together = if s.biased { (MAX_START_BYTES / (width * panel * 4)).clamp(1, each) } else { each };
-        let sums = if s.biased { width.saturating_mul(panel * together) } else { 0 };
+        let call = if s.biased { (MAX_START_BYTES / (width * panel * 4)).clamp(1, each) } else { each };
+        let sums = if s.biased { width.saturating_mul(panel * call) } else { 0 };
         let tall = tallest(isa, Product::F32, panel.div_ceil(isa.width().lanes()));
         let spread = from.channel as i64 > L1_ALIAS_BYTES || !from.channel.is_multiple_of(target.caches.line);
         let packs = spread && channels.div_ceil(tall).saturating_mul(depth) >= MIN_LINES_FOR_PACKING;
         let packed = if packs { (each * panel).saturating_mul(depth) } else { 0 };
         let workers_len = for_workers(workers, sums.saturating_add(packed));
         let scratch = tail.scratch(pixels).zip(workers_len).map(|(shared, workers)| Lens { shared, workers });
-        Ok(Columns {
+        Ok(Nchw1x1 {
             attr: attr.clone(),
             isa,
             args: [s.source.0, s.result.0],
@@ -217,7 +217,7 @@ impl Columns {
             weights: s.weights.blocking().map_or(0, |b| b.offset as usize * 4),
             panel,
             each,
-            together,
+            call,
             runs,
             packs,
             workers,
@@ -266,7 +266,7 @@ impl Columns {
     }
 }
 
-impl Generated for Columns {
+impl Generated for Nchw1x1 {
     type Code = Tiles;
 
     fn decision(&self, problem: &Problem) -> Decision {
@@ -322,7 +322,7 @@ impl Generated for Columns {
 
 /// A problem bound to its arguments.
 struct Bound<'a> {
-    plan: &'a Columns,
+    plan: &'a Nchw1x1,
     tiles: &'a [[Option<Tile>; 2]],
     simd: Simd,
     source: Buf<'a>,
@@ -370,7 +370,7 @@ impl Bound<'_> {
         for start in (0..p.channels).step_by(channels) {
             let channels = start..p.channels.min(start + channels);
             if let Some(bias) = &self.bias {
-                for (channel, line) in channels.clone().zip(sums.chunks_exact_mut(p.panel * p.together)) {
+                for (channel, line) in channels.clone().zip(sums.chunks_exact_mut(p.panel * p.call)) {
                     let mut pos = [0; MAX_NDIMS];
                     pos[0] = (unit % p.groups * p.channels + channel) as i64;
                     line.fill(bias.get(&pos));
@@ -378,8 +378,8 @@ impl Bound<'_> {
             }
             let mut prefetch = if start == 0 { self.next(unit, &panels) } else { Prefetch::default() };
             let narrow = whole.end..panels.end;
-            for first in whole.clone().step_by(p.together).chain(narrow) {
-                let some = if first < whole.end { first..whole.end.min(first + p.together) } else { first..first + 1 };
+            for first in whole.clone().step_by(p.call).chain(narrow) {
+                let some = if first < whole.end { first..whole.end.min(first + p.call) } else { first..first + 1 };
                 let bytes = some.len() * prefetch.panel;
                 self.tiles(&pixels, some, channels.clone(), sums, prefetch);
                 prefetch.at = prefetch.at.wrapping_add(bytes);
@@ -422,7 +422,7 @@ impl Bound<'_> {
                 tail_column: panel * p.panel,
                 tail: Some(&self.tail),
                 sums: if p.biased { &mut *sums } else { &mut [] },
-                sums_row: p.panel * p.together,
+                sums_row: p.panel * p.call,
                 a_step: p.width * 4,
                 b_row: from.channel,
                 last: (p.pixels - 1) % p.isa.width().lanes() + 1,
@@ -445,7 +445,7 @@ impl Bound<'_> {
                 let weights = p.weights + ((group * p.channels.div_ceil(p.width) + block) * p.depth * p.width + row) * 4;
                 let to = p.to.start + image * p.to.image + (group * p.channels + channel) * p.to.channel;
                 let to = (self.result.as_ptr().addr() + to, &std::array::from_fn(|i| i * p.to.channel));
-                list.strip(Strip { tiles, sums: row * p.panel * p.together * 4, a_row: 4, c_row: p.to.channel, to });
+                list.strip(Strip { tiles, sums: row * p.panel * p.call * 4, a_row: 4, c_row: p.to.channel, to });
                 list.tap(0, self.weights.as_ptr().addr() + weights, &[0; MOST_ROWS]);
                 if asking {
                     run_tiles(tile, &list, std::mem::take(&mut pending));
