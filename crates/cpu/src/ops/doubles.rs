@@ -38,8 +38,7 @@ struct Doubles {
 /// [`Skip`] of what it does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     check(problem)?;
-    let mut problem = problem.clone();
-    problem.resolve();
+    let problem = support::resolved(problem);
     support::dense(&problem)?;
     let shape = Shape::of(&problem)?;
     let scratch = for_workers(target.threads, 2 * SCRATCH);

@@ -24,8 +24,7 @@ struct Reference {
 }
 
 fn plan(problem: &Problem, _: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let mut problem = problem.clone();
-    problem.resolve();
+    let problem = super::support::resolved(problem);
     let numbers = reference::scratch_len(&problem).checked_mul(2);
     let too_large = Skip::Shape("scratch of the reference exceeds the address space");
     let (Some(scratch), Some(scratch_bytes)) = (numbers, numbers.and_then(|n| booked(&[n]))) else { return Err(too_large) };

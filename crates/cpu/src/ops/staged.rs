@@ -128,16 +128,6 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarg
     types.iter().find_map(|types| with_types(problem, target, rows, types)).ok_or_else(none)
 }
 
-/// The same for operations whose data lie alike: layouts that are left open follow the problem's, not those of copies.
-///
-/// # Errors
-/// As for [`plan`].
-pub(crate) fn following(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
-    let mut following = problem.clone();
-    following.resolve();
-    plan(&following, target, rows, &[&[]])
-}
-
 /// The plan of `problem`, whose layouts are resolved, by the plan of the same problem with other descriptions of the same bytes.
 ///
 /// # Errors
@@ -319,8 +309,7 @@ fn in_rounds(problem: &Problem, inner: Box<dyn Plan>, workers: usize, target: &C
 /// # Errors
 /// Problems without such operands, and copies that the row does not take.
 pub(crate) fn alike(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarget>) -> Result<Box<dyn Plan>, Skip> {
-    let mut resolved = problem.clone();
-    resolved.resolve();
+    let resolved = super::support::resolved(problem);
     super::support::known(&resolved)?;
     let result = resolved.op.result().ok_or(Skip::Op("without a result"))?.clone();
     let (dims, mut copies, mut lying) = (*result.dims(), 0, resolved.clone());

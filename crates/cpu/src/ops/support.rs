@@ -46,6 +46,13 @@ pub(super) fn adopt(problem: &mut Problem, chosen: &Problem, but: &[Arg]) {
     problem.attr = chosen.attr.clone();
 }
 
+/// The problem with the layouts that are left open decided as [`Problem::resolve`] does.
+pub(super) fn resolved(problem: &Problem) -> Problem {
+    let mut problem = problem.clone();
+    problem.resolve();
+    problem
+}
+
 /// Whether a row runs generated code only.
 pub(super) fn is_generated(row: &&Impl<CpuTarget>) -> bool {
     [":jit", ":amx"].iter().any(|tier| row.name.ends_with(tier))

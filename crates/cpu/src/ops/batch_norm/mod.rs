@@ -3,9 +3,8 @@
 pub(super) mod columns;
 
 use crate::kernels::pointwise::{Pipeline, Program};
-use crate::ops::fallback;
 use crate::ops::norm::Norm;
-use crate::ops::staged;
+use crate::ops::{fallback, staged, support};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::{Op, Problem, Tensor};
@@ -23,7 +22,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 fn copied(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match &problem.op {
         Op::BatchNorm(op) if op.workspace.is_none() && has_few_inside(&op.src) => {
-            staged::following(problem, target, &[columns::plan, |p, t| Program::plan_in_stages(p, t, pipeline)])
+            staged::plan(&support::resolved(problem), target, &[columns::plan, |p, t| Program::plan_in_stages(p, t, pipeline)], &[&[]])
         }
         _ => Err(Skip::Layout("of src: channels or pixels inside of the batch, or bits in the order of src".into())),
     }

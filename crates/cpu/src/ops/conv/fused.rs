@@ -94,9 +94,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     for o in problem.op.operands_mut().into_iter().filter(|o| [Arg::SRC, Arg::DST].contains(&o.arg)) {
         support::resolve(o.tensor, "axb")?;
     }
-    let mut resolved = problem.clone();
-    resolved.resolve();
-    problem.attr.post_ops = resolved.attr.post_ops;
+    problem.attr.post_ops = support::resolved(&problem).attr.post_ops;
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("other than a convolution")) };
     let sizes = op.depthwise_sizes(&problem.attr).filter(|_| op.depthwise_dst.is_some()).ok_or(Skip::Op("without a destination"))?;
     let cut = cut(op, &problem.attr, (&sizes, target))?;

@@ -16,7 +16,7 @@ use oxidnn_spec::{DataType, Op, Problem, Tensor};
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("columns:jit", by_column),
     Impl::new("stages:jit", stages),
-    Impl::new("staged:jit", |p, t| staged::following(p, t, &[stages])),
+    Impl::new("staged:jit", |p, t| staged::plan(&support::resolved(p), t, &[stages], &[&[]])),
     Impl::new("folds:portable", |p, t| RowPlan::resolved(p, t, pipeline)),
     fallback::ROW,
 ];
@@ -32,8 +32,7 @@ const MAX_COPIED_CHANNELS: i64 = 8;
 /// # Errors
 /// Other problems, and those of few elements an image.
 fn by_column(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let mut problem = problem.clone();
-    problem.resolve();
+    let problem = support::resolved(problem);
     support::known(&problem)?;
     let Op::GroupNorm(op) = &problem.op else { return Err(Skip::Op("another operation than group normalisation")) };
     let (dims, other) = (*op.src.dims(), || Skip::Shape("gradients, or few elements"));

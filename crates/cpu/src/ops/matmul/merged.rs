@@ -23,8 +23,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if problem.operands().iter().any(|o| o.tensor.is_empty()) {
         return Err(Skip::Shape("empty"));
     }
-    let mut resolved = problem.clone();
-    resolved.resolve();
+    let mut resolved = support::resolved(problem);
     if let Op::Matmul(own) = &mut resolved.op {
         own.weights = op.weights.clone();
     }

@@ -41,8 +41,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if let Format::Sparse(Sparse::Packed { .. }) = sparse.layout.format {
         return expanded(problem, arg, target);
     }
-    let mut resolved = problem.clone();
-    resolved.resolve();
+    let resolved = support::resolved(problem);
     let (entries, inner) = Entries::of(&resolved, arg)?;
     let inner = RowPlan { problem: inner, scratch_bytes: entries.scratch()?, isa: target.isa, kernel: Arc::new(entries) };
     staged::copied(&resolved, Box::new(inner), target).ok_or(Skip::Layout("of the operands, nor any that they could be copied to".into()))
@@ -51,8 +50,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 /// Plans the product of weights with a bit mask as that of dense ones.
 fn expanded(problem: &Problem, arg: Arg, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let none = || Skip::Layout(format!("of {arg}: a mask over no elements"));
-    let mut resolved = problem.clone();
-    resolved.resolve();
+    let resolved = support::resolved(problem);
     let packed = resolved.op.tensor(arg).ok_or_else(none)?;
     let Format::Sparse(Sparse::Packed { blocking: Some(blocking), .. }) = &packed.layout.format else { return Err(none()) };
     let layout = Layout { dims: packed.layout.dims, format: Format::Blocked(Arc::clone(blocking)) };

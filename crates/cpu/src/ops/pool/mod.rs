@@ -7,7 +7,7 @@ mod window;
 
 use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Program, Sides, Windows};
 use crate::ops::reduction::folded;
-use crate::ops::{fallback, passes, staged};
+use crate::ops::{fallback, passes, staged, support};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Pool, PoolAlg};
@@ -25,7 +25,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     }),
     Impl::new("direct:jit", jit::plan),
     Impl::new("passes:jit", passes::generated),
-    Impl::new("staged:jit", |p, t| staged::following(p, t, &[jit::plan])),
+    Impl::new("staged:jit", |p, t| staged::plan(&support::resolved(p), t, &[jit::plan], &[&[]])),
     Impl::new("planes:portable", plan),
     fallback::ROW,
 ];

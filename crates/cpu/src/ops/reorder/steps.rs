@@ -31,8 +31,7 @@ const MIN_ELEMENTS: i64 = 256;
 /// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    let mut problem = problem.clone();
-    problem.resolve();
+    let problem = crate::ops::support::resolved(problem);
     let op = reorder(&problem)?;
     check_known(op)?;
     check_adjusted(op)?;
