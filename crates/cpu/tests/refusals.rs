@@ -13,7 +13,7 @@ use oxidnn_cpu::kernels::strip::{self, Channels, Line, Operand, Row, Strip, Tabl
 use oxidnn_cpu::kernels::tile::{Tail, TailArgs};
 use oxidnn_cpu::kernels::transpose::{Interleaved, Interleaver, Matrix, Places, Squares, Turned, no_factors};
 use oxidnn_cpu::kernels::winograd::{
-    Chunks, Multiply, POSITIONS, Panel, Pixels, Place, RESULTS, SIDE, SumsOf, Taps, Tile, Transformed, Transforms, Weigh,
+    Chunks, FusedMultiply, Multiply, POSITIONS, Panel, Pixels, Place, RESULTS, SIDE, SumsOf, Taps, Tile, Transformed, Transforms,
 };
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
@@ -318,18 +318,13 @@ fn transforms(isa: Isa) -> Vec<Entry> {
         let [from, to] = memory else { panic!("two slices") };
         weights.weights(lend(from), 0, (lanes * 4) as isize, 1, to, lanes);
     });
-    let block = transforms.clone();
-    let block = entry("transformed sums", &[POSITIONS * lanes, RESULTS * RESULTS * lanes], move |memory| {
-        let [from, to] = memory else { panic!("two slices") };
-        block.block((from, lanes), 1, lanes, to);
-    });
     let results = entry("results of transformed sums", &[POSITIONS * lanes, RESULTS * RESULTS * lanes], move |memory| {
         let [from, to] = memory else { panic!("two slices") };
         let pixels = Pixels { data: lend(to), pixel: lanes * 4, channel: lanes * 4, vectors: 1 };
         let rows = std::array::from_fn(|i| (i * RESULTS * lanes * 4) as isize);
         transforms.results((from, lanes), &Tile { pixels, rows, wanted: [RESULTS; 2], operands: &TailArgs::NONE, column: 0 });
     });
-    vec![source, weights, block, results]
+    vec![source, weights, results]
 }
 
 /// Products of transformed numbers: two tiles, a chunk of channels, a vector of results.
@@ -344,8 +339,8 @@ fn products(isa: Isa) -> Vec<Entry> {
         let b = Panel { data: b, position: lanes * lanes, chunk: 0 };
         multiply.run(&a, &b, tiles, &mut SumsOf { data: sums, position });
     });
-    let weigh = Weigh::get(isa, 2, 1).unwrap();
-    let lens = [POSITIONS * position, 9 * lanes * lanes, POSITIONS * position, Weigh::scratch(isa, 1)];
+    let weigh = FusedMultiply::get(isa, 2, 1).unwrap();
+    let lens = [POSITIONS * position, 9 * lanes * lanes, POSITIONS * position, FusedMultiply::scratch(isa, 1)];
     let fused = entry("products that transform the weights", &lens, move |memory| {
         let [a, weights, sums, scratch] = memory else { panic!("four pieces") };
         let a = Chunks { data: a, position, chunk: 0, count: 1 };
