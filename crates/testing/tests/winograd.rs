@@ -18,7 +18,6 @@ const FORMS: &[&str] = &[
     "--conv --dir=FWD_I --alg=wino mb16ic64ih7oc256kh3ph1",
     "--conv --dir=FWD_I --alg=wino mb1ic64ih7oc256kh3ph1",
     "--conv --dir=FWD_I --alg=wino mb2ic64ih20oc272kh3ph1",
-    "--conv --dir=FWD_I --alg=wino --stag=axb --dtag=abx mb1ic32ih12oc32kh3ph1",
     "--conv --dir=FWD_B --alg=wino --attr-post-ops=sum+relu+add:f32:per_oc mb1ic32ih30oc64kh3ph1",
     "--conv --dir=FWD_B --alg=wino --attr-post-ops=tanh mb1ic128ih12oc32kh3ph1",
     "--conv --dir=FWD_B --dt=f32:f32:u8 --alg=wino --attr-scales=dst:common:4 --attr-post-ops=relu mb1ic32ih12oc32kh3ph1",
