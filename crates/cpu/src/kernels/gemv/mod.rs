@@ -462,7 +462,7 @@ impl ReadyProduct {
     ///
     /// # Errors
     /// [`Error::Runtime`] when scratch is too short.
-    pub fn run<'a>(&self, on: &Operands<'a>, executor: &dyn Executor, scratch: &mut Scratch<'a>) -> Result<(), Error> {
+    pub fn run(&self, on: &Operands<'_>, executor: &dyn Executor, scratch: &mut Scratch<'_>) -> Result<(), Error> {
         let ReadyProduct { product, set } = self;
         let lens = product.lens().ok_or_else(|| Error::Runtime("sizes beyond the address space".into()))?;
         let Request { workers, batches, .. } = product.request;
@@ -472,7 +472,7 @@ impl ReadyProduct {
             _ => product.arrange(on, executor, a),
         };
         let a_sums = product.request.sum_groups(on, scratch.take(lens.a_sums)?, executor);
-        let [scale, zero] = product.request.columns(on, lens.tables, scratch, executor)?;
+        let [scale, zero] = product.request.columns(on, on.factors, lens.tables.map(|len| scratch.take(len)), executor)?;
         let shared = Shared { on, a, a_sums, scale, zero };
         let partial = scratch.take(lens.partial)?;
         let mut each = scratch.take(for_workers(workers, lens.worker).unwrap_or(0))?;

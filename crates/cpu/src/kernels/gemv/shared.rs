@@ -8,7 +8,7 @@ use crate::kernels::access::Pos;
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue::{Run, Sums};
 use crate::kernels::nest::Block;
-use crate::kernels::scratch::{Part, Scratch};
+use crate::kernels::scratch::Part;
 use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::{DataType, Error, MAX_NDIMS};
 
@@ -101,17 +101,17 @@ impl Request {
         Ok(Some(Column { buf: table, row: columns * 4, dtype: DataType::F32 }))
     }
 
-    /// Scales and zero points of groups as kernels read them, tables of them in the next parts of scratch.
+    /// Scales and zero points of groups as kernels read them, where they are or in tables.
     pub(super) fn columns<'b>(
         &self,
-        on: &Operands<'b>,
-        tables: [usize; 2],
-        scratch: &mut Scratch<'b>,
+        on: &Operands<'_>,
+        [scales, zeros]: [Option<Buf<'b>>; 2],
+        tables: [Result<Part<'b>, Error>; 2],
         executor: &dyn Executor,
     ) -> Result<[Option<Column<'b>>; 2], Error> {
-        let [scale, zero] = self.factors();
-        let scales = self.factor(on, (scale, on.scale), on.factors[0], scratch.take(tables[0]), executor)?;
-        Ok([scales, self.factor(on, (zero, on.zero), on.factors[1], scratch.take(tables[1]), executor)?])
+        let ([scale, zero], [of_scales, of_zeros]) = (self.factors(), tables);
+        let scales = self.factor(on, (scale, on.scale), scales, of_scales, executor)?;
+        Ok([scales, self.factor(on, (zero, on.zero), zeros, of_zeros, executor)?])
     }
 
     /// Writes the terms of the weights' zero points as initial sums of a block.

@@ -317,7 +317,7 @@ impl ReadyUnpacked {
     ///
     /// # Errors
     /// [`Error::Runtime`] when scratch is too short.
-    pub fn run<'a>(&self, (simd, on): (Simd, &Operands<'a>), executor: &dyn Executor, scratch: &mut Scratch<'a>) -> Result<(), Error> {
+    pub fn run(&self, (simd, on): (Simd, &Operands<'_>), executor: &dyn Executor, scratch: &mut Scratch<'_>) -> Result<(), Error> {
         let ReadyUnpacked { product, packer, gemm } = self;
         let request = &product.request;
         let Lens { a, a_sums, tables, lines, work } =
@@ -325,7 +325,7 @@ impl ReadyUnpacked {
         let a = scratch.take(a)?;
         let a = if product.in_place { on.a.view.buf() } else { product.copy(on, executor, a) };
         let a_sums = request.sum_groups(on, scratch.take(a_sums)?, executor);
-        let factors = request.columns(on, tables, scratch, executor)?;
+        let factors = request.columns(on, on.factors, tables.map(|len| scratch.take(len)), executor)?;
         let pack = |panels: Packed, to: &mut [f32]| match packer {
             Packer::Panels(unpacker) => product.unpack(unpacker, on.b, &factors, panels, to),
             Packer::Plain(plain) => plain.panels(simd, on.b, &factors, panels, to),

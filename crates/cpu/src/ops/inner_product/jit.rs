@@ -1,20 +1,20 @@
 //! `packed:jit` and `packed:amx`: inner product as matrix products on generated microkernels: forward, backward by data, and gradients of
 //! plain weights.
 
-use super::packed::{channels_first, check_scales, depth, inner, plain_tag, resolve, stay_plain};
+use super::packed::{channels_first, check_scales, depth, inner, plain_tag, resolve, sides, stay_plain};
 use super::weights;
 use crate::CpuTarget;
 use crate::kernels::tile::Product;
 use crate::kernels::tile::layout::{panel_columns, panel_tag, together};
 use crate::kernels::{amx, epilogue};
 use crate::ops::matmul::dots::Dots;
-use crate::ops::matmul::tiled::{Matrix, Request, Tiled, product};
+use crate::ops::matmul::tiled::{Request, Tiled, product};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::{InnerProduct, Prop};
-use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, DataType, Op, Problem};
 
 /// Takes all passes in the types that vectors multiply.
 ///
@@ -122,15 +122,7 @@ pub(super) fn plan_on<K: Generated>(
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
     let inner = inner(&op.weights);
     let by_column = op.weights.dims()[0] > 1 && op.weights.blocking().is_some_and(|b| b.strides[0] == 1);
-    let [x, w, y] = [&op.src, &op.weights, &op.dst];
-    let (a, b, c) = match op.prop {
-        Prop::BackwardWeights if by_column => {
-            (of(Arg::SRC, x, &inner, &[0]), of(Arg::DIFF_DST, y, &[0], &[1]), of(Arg::DIFF_WEIGHTS, w, &inner, &[0]))
-        }
-        Prop::BackwardWeights => (of(Arg::DIFF_DST, y, &[1], &[0]), of(Arg::SRC, x, &[0], &inner), of(Arg::DIFF_WEIGHTS, w, &[0], &inner)),
-        Prop::BackwardData => (of(Arg::DIFF_DST, y, &[0], &[1]), of(Arg::WEIGHTS, w, &[0], &inner), of(Arg::DIFF_SRC, x, &[0], &inner)),
-        _ => (of(Arg::SRC, x, &[0], &inner), of(Arg::WEIGHTS, w, &inner, &[0]), of(Arg::DST, y, &[0], &[1])),
-    };
+    let [a, b, c] = sides(op, &inner, by_column);
     epilogue::check(&problem.attr, c.tensor)?;
     let forward = op.prop.is_forward();
     let request = Request {
@@ -146,10 +138,6 @@ pub(super) fn plan_on<K: Generated>(
     };
     let (kernel, scratch_bytes) = make(&request)?;
     RowPlan::of(problem, target, Some(scratch_bytes), kernel)
-}
-
-fn of<'p>(arg: Arg, tensor: &'p Tensor, rows: &'p [usize], columns: &'p [usize]) -> Matrix<'p> {
-    Matrix { arg, tensor, rows, columns }
 }
 
 /// Resolves open layouts of weights to panels, if the columns are one dimension. Weights are contiguous along K instead, and packed at

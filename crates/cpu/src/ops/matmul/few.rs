@@ -108,8 +108,7 @@ fn check_columns(request: &Request<'_>) -> Result<(), Skip> {
         return Err(Skip::Layout("of the weights: panels".into()));
     }
     // Integers are converted in any case.
-    let contiguous =
-        !is_small_integer(few.dtype) && few.blocking().is_some_and(|b| Axis::new(a.columns, few.dims()).chained(b) == Some(1));
+    let contiguous = !is_small_integer(few.dtype) && few.blocking().is_some_and(|b| Axis::new(a.columns, few.dims()).chained(b) == Some(1));
     let several = usize::from(columns > 1 && !contiguous && !is_small_integer(few.dtype));
     let by_row = many.blocking().is_some_and(|own| own.is_plain() && own.strides[b.columns[0]] == 1 && rows > 1);
     let part = if most > NARROW_COLUMNS && several == 1 && columns <= NARROW_COLUMNS { WIDE_PART } else { 1 };

@@ -13,7 +13,7 @@ pub(super) mod few;
 pub(super) mod gemv;
 pub(super) mod jit;
 mod merged;
-mod packed;
+pub(super) mod packed;
 pub(super) mod place;
 pub(super) mod sparse;
 pub(super) mod tiled;
