@@ -153,6 +153,9 @@ impl<'a> View<'a> {
     /// Zeroes the padded area behind the logical sizes, in contiguous runs within blocks.
     pub fn zero_padding(&self) {
         let (dims, b) = (self.dims, self.blocking);
+        if b.padded_dims == *dims {
+            return;
+        }
         let sizes = Dims::from_fn(dims.len(), |e| b.inner.iter().filter(|i| i.0 == e).map(|i| i.1).product());
         for d in (0..dims.len()).filter(|&d| b.padded_dims[d] > dims[d]) {
             for outer in dims[d] / sizes[d]..b.padded_dims[d] / sizes[d] {

@@ -166,6 +166,14 @@ pub(super) fn pixel_distance(tensor: &Tensor) -> Option<i64> {
     follow.then_some(first)
 }
 
+/// The instruction set of generated code.
+///
+/// # Errors
+/// Processors and systems without any.
+pub(super) fn isa(target: &CpuTarget) -> Result<oxidnn_jit::Isa, Skip> {
+    target.jit.ok_or(Skip::Isa("avx2, or executable memory"))
+}
+
 /// Whether all sizes, strides and offsets are known when a problem is planned.
 ///
 /// # Errors

@@ -4,7 +4,7 @@ use super::call::{Column, On, Ready};
 use super::weights::Lie;
 use super::{Operands, Product, REREAD, Set, Shared};
 use crate::kernels::convert::Elements;
-use crate::kernels::multiversion::Body;
+use crate::kernels::multiversion::multiversion;
 use oxidnn_jit::kernels::unpack::Stored;
 use oxidnn_spec::DataType;
 
@@ -174,8 +174,7 @@ impl Product {
             return sums[..columns].copy_from_slice(&raw[..columns]);
         }
         for (row, sums) in sums.chunks_mut(step).take(rows).enumerate() {
-            let parts = Parts { raw: &raw[row * lanes..], part: rows * lanes, lanes, in_word, sums: &mut sums[..columns] };
-            shared.on.tail.dst().simd().run(parts);
+            reorder(shared.on.tail.dst().simd(), (&raw[row * lanes..], rows * lanes), lanes, in_word, &mut sums[..columns]);
         }
         if ends {
             let (mut last, at) = ([0.0], (start + depth - 1) * (distance / 2) + first + columns - 1);
@@ -239,21 +238,10 @@ impl Product {
     }
 }
 
-/// The sums of a row by vectors and parts, `part` apart, and where they go in the order of columns.
-struct Parts<'p> {
-    raw: &'p [f32],
-    part: usize,
-    lanes: usize,
-    in_word: usize,
-    sums: &'p mut [f32],
-}
-
-impl Body for Parts<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Parts { raw, part, lanes, in_word, sums } = self;
+multiversion! {
+    /// Writes the sums of a row in the order of columns, from sums by vectors and parts, which are a distance apart.
+    fn reorder(from: (&[f32], usize), lanes: usize, in_word: usize, sums: &mut [f32]) {
+        let (raw, part) = from;
         for (vector, sums) in sums.chunks_mut(lanes * in_word).enumerate() {
             let from = |i: usize| &raw[(vector * in_word + i) * part..][..lanes];
             // Loops of a known number of lanes would not become vectors.

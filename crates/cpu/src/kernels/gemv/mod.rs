@@ -18,6 +18,7 @@ use super::access::Axis;
 use super::broadcast::Broadcast;
 use super::dot::pack::Source;
 use super::epilogue::Epilogue;
+use super::nest::Block;
 use super::scratch::{Part, Scratch, booked, for_workers};
 use crate::decision::How;
 use crate::hardware::Core;
@@ -32,7 +33,6 @@ use oxidnn_jit::kernels::unpack::Decode;
 use oxidnn_runtime::{Buf, Executor, Inline, Skip};
 use oxidnn_spec::{DataType, Dims, Error, Tensor};
 pub use row::{PanelRun, Row};
-use shared::Finished;
 use source::Order;
 pub use unpacked::{ReadyUnpacked, Unpacked};
 use weights::Lie;
@@ -279,19 +279,13 @@ impl Product {
     }
 
     fn lens(&self) -> Option<Lens> {
-        let Request { weights, batches, rows, grouped, zero, .. } = self.request;
-        let cut = &self.cut;
-        let groups = grouped.map_or(1, |g| weights.k / g.size);
-        let has_zero = zero || grouped.is_some_and(|g| g.zero.is_some());
-        let table = |factor: Option<Factor>| match factor {
-            Some(Factor::Table) => groups.checked_mul(self.request.padded_columns()),
-            _ => Some(0),
-        };
+        let (Request { batches, rows, .. }, cut) = (self.request, &self.cut);
+        let [a_sums, tables @ ..] = self.request.lens()?;
         let pieces = if cut.slices > 1 { batches.checked_mul(cut.slices)?.checked_mul(cut.tasks)? } else { 0 };
         Some(Lens {
             a: batches.checked_mul(self.order.chunks())?.checked_mul(self.order.chunk())?,
-            a_sums: if has_zero { batches.checked_mul(groups)?.checked_mul(rows)? } else { 0 },
-            tables: [table(grouped.and_then(|g| g.scale))?, table(grouped.and_then(|g| g.zero))?],
+            a_sums,
+            tables,
             partial: pieces.checked_mul(rows.checked_mul(cut.columns())?)?,
             worker: rows.checked_mul(cut.block)?.checked_add(self.raw_len()?)?,
         })
@@ -415,8 +409,9 @@ impl Product {
     }
 
     fn finish(&self, shared: &Shared<'_>, batch: usize, first: usize, sums: &mut [f32]) {
-        let at = Finished { batch, row: 0, rows: self.request.rows, first, columns: self.cut.block, step: self.cut.block };
-        self.request.finish(shared.on, shared.a_sums, at, sums);
+        let (rows, step) = (0..self.request.rows, self.cut.block);
+        let block = Block { unit: batch, rows, columns: first..first + step, sums, spare: &mut [], step };
+        self.request.finish(shared.on, shared.a_sums, block);
     }
 
     /// Computes the sums of a slice of a block, with rows `step` apart.
@@ -470,17 +465,14 @@ impl ReadyProduct {
     pub fn run(&self, on: &Operands<'_>, executor: &dyn Executor, scratch: &mut Scratch<'_>) -> Result<(), Error> {
         let ReadyProduct { product, set } = self;
         let lens = product.lens().ok_or_else(|| Error::Runtime("sizes beyond the address space".into()))?;
-        let Request { workers, batches, grouped, .. } = product.request;
+        let Request { workers, batches, .. } = product.request;
         let a = scratch.take(lens.a)?;
         let a = match on.words {
             Some(words) if product.order.is_natural() => words,
             _ => product.arrange(on, executor, a),
         };
         let a_sums = product.request.sum_groups(on, scratch.take(lens.a_sums)?, executor);
-        let mut factor = |of: Option<Factor>, from: &Broadcast<'_>, i: usize| {
-            product.request.factor(on, (of, from), on.factors[i], scratch.take(lens.tables[i]), executor)
-        };
-        let (scale, zero) = (factor(grouped.and_then(|g| g.scale), on.scale, 0)?, factor(grouped.and_then(|g| g.zero), on.zero, 1)?);
+        let [scale, zero] = product.request.columns(on, on.factors, lens.tables.map(|len| scratch.take(len)), executor)?;
         let shared = Shared { on, a, a_sums, scale, zero };
         let partial = scratch.take(lens.partial)?;
         let mut each = scratch.take(for_workers(workers, lens.worker).unwrap_or(0))?;

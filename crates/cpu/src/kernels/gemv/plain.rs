@@ -7,7 +7,7 @@
 
 use super::call::{Column, MAX_COLUMNS, RowUnpacker, WeightRows};
 use super::weights::{Lie, Weights};
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::{Simd, multiversion};
 use crate::kernels::nest::Packed;
 use crate::kernels::scratch::lend;
 use crate::kernels::tile::pack::{self, Form};
@@ -20,6 +20,8 @@ use std::ops::Range;
 
 /// Elements of K in a block.
 const K_BLOCK: usize = 64;
+/// Elements that columns of a block are padded to a multiple of.
+const RUN: usize = 16;
 /// Elements of a block.
 const BLOCK_ELEMENTS: usize = K_BLOCK * MAX_COLUMNS;
 
@@ -161,24 +163,24 @@ impl Plain {
     /// Writes the lines of a block of columns.
     fn columns(&self, from: &From<'_>, block: Block<'_>, buffers: &mut Buffers, to: &mut [f32]) {
         let (Block { depth, columns, factors, scaled }, Buffers { raw, numbers, pairs }) = (block, buffers);
-        let (From { simd, b, distance, .. }, stored, count) = (*from, self.weights.stored, columns.len() * K_BLOCK);
-        let bits = stored.bits();
+        let (From { simd, b, distance, .. }, stored, run) = (*from, self.weights.stored, depth.len().next_multiple_of(RUN));
+        let (bits, count) = (stored.bits(), columns.len() * run);
         let raw = &mut raw[..count * bits / 8];
         let start = from.start + columns.start * distance + depth.start * bits / 8;
-        Runs { b, start, distance, len: depth.len() * bits / 8 }.read(raw, K_BLOCK * bits / 8);
+        Runs { b, start, distance, len: depth.len() * bits / 8 }.read(raw, run * bits / 8);
         let (numbers, pairs) = (&mut numbers[..count], &mut pairs[..count / 2]);
         // Integers become pairs directly, all else by way of f32.
         if self.pairs && !scaled && stored.is_integral() {
-            simd.run(Pairs { stored, raw, to: &mut *pairs });
+            decode_pairs(simd, stored, raw, pairs);
         } else {
-            simd.run(Decode { stored, raw, scaled: scaled.then_some(factors), to: &mut *numbers });
+            decode(simd, stored, raw, scaled.then_some((factors, run)), numbers);
             if self.pairs {
-                simd.run(Rounded { numbers, to: &mut *pairs });
+                round_pairs(simd, numbers, pairs);
             }
         }
         let (form, size) = (self.form(), self.form().size);
         let bytes = bytemuck::cast_slice(if self.pairs { pairs } else { numbers });
-        let from = pack::Plain { bytes, depth: size, column: K_BLOCK * size };
+        let from = pack::Plain { bytes, depth: size, column: run * size };
         pack::panels(simd, &from, 0..depth.len(), 0..columns.len(), form, &mut to[..form.panel(depth.len()) / 4]);
     }
 }
@@ -221,20 +223,9 @@ impl Runs<'_> {
     }
 }
 
-/// Decodes runs of [`K_BLOCK`] elements, and scales them run by run.
-struct Decode<'d> {
-    stored: Stored,
-    raw: &'d [u8],
-    scaled: Option<&'d [[f32; MAX_COLUMNS]; 2]>,
-    to: &'d mut [f32],
-}
-
-impl Body for Decode<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Decode { stored, raw, scaled, to } = self;
+multiversion! {
+    /// Decodes elements, and scales them by runs of a length.
+    fn decode(stored: Stored, raw: &[u8], scaled: Option<(&[[f32; MAX_COLUMNS]; 2], usize)>, to: &mut [f32]) {
         match stored {
             Stored::S8 => to.iter_mut().zip(raw).for_each(|(x, b)| *x = f32::from(b.cast_signed())),
             Stored::U8 => to.iter_mut().zip(raw).for_each(|(x, b)| *x = f32::from(*b)),
@@ -248,9 +239,9 @@ impl Body for Decode<'_> {
             Stored::F16 => convert::load::<{ DataType::F16 as usize }>(raw, to),
             Stored::F32 | Stored::Bf16 => unreachable!("weights that are not unpacked"),
         }
-        let Some([zeros, scales]) = scaled else { return };
-        for (run, (zero, scale)) in to.as_chunks_mut::<K_BLOCK>().0.iter_mut().zip(zeros.iter().zip(scales)) {
-            run.iter_mut().for_each(|x| *x = (*x - zero) * scale);
+        let Some(([zeros, scales], run)) = scaled else { return };
+        for (run, (zero, scale)) in to.chunks_exact_mut(run).zip(zeros.iter().zip(scales)) {
+            run.as_chunks_mut::<RUN>().0.iter_mut().flatten().for_each(|x| *x = (*x - zero) * scale);
         }
     }
 }
@@ -264,19 +255,9 @@ fn words(raw: &[u8], to: &mut [f32], element: impl Fn(u32, u32) -> i32) {
     }
 }
 
-/// Decodes integers to bf16 pairs of neighbours.
-struct Pairs<'p> {
-    stored: Stored,
-    raw: &'p [u8],
-    to: &'p mut [f32],
-}
-
-impl Body for Pairs<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Pairs { stored, raw, to } = self;
+multiversion! {
+    /// Decodes integers to bf16 pairs of neighbours.
+    fn decode_pairs(stored: Stored, raw: &[u8], to: &mut [f32]) {
         let (low, high) = (|b: u8| i32::from((b << 4).cast_signed() >> 4), |b: u8| i32::from(b.cast_signed() >> 4));
         match stored {
             Stored::S8 => neighbours(raw, to, |[low, high]: [u8; 2]| [low, high].map(|b| i32::from(b.cast_signed()))),
@@ -287,18 +268,10 @@ impl Body for Pairs<'_> {
     }
 }
 
-/// Rounds f32 to bf16 pairs of neighbours.
-struct Rounded<'r> {
-    numbers: &'r [f32],
-    to: &'r mut [f32],
-}
-
-impl Body for Rounded<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let pairs = self.to.iter_mut().zip(self.numbers.as_chunks::<2>().0);
+multiversion! {
+    /// Rounds f32 to bf16 pairs of neighbours.
+    fn round_pairs(numbers: &[f32], to: &mut [f32]) {
+        let pairs = to.iter_mut().zip(numbers.as_chunks::<2>().0);
         pairs.for_each(|(to, [low, high])| *to = f32::from_bits(convert::bf16_pair(*low, *high)));
     }
 }

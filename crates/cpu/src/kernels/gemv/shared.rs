@@ -12,17 +12,6 @@ use crate::kernels::scratch::Part;
 use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::{DataType, Error, MAX_NDIMS};
 
-/// The sums to finish: rows `step` apart from `row` on, columns from `first` on; there may be padding columns after the weights'.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Finished {
-    pub(super) batch: usize,
-    pub(super) row: usize,
-    pub(super) rows: usize,
-    pub(super) first: usize,
-    pub(super) columns: usize,
-    pub(super) step: usize,
-}
-
 impl Request {
     /// Columns of all panels, or of plain weights.
     pub(super) fn padded_columns(&self) -> usize {
@@ -82,7 +71,7 @@ impl Request {
     }
 
     /// The scales or zero points of groups as kernels read them.
-    pub(super) fn factor<'b>(
+    fn factor<'b>(
         &self,
         on: &Operands<'_>,
         (factor, from): (Option<Factor>, &Broadcast<'_>),
@@ -112,37 +101,66 @@ impl Request {
         Ok(Some(Column { buf: table, row: columns * 4, dtype: DataType::F32 }))
     }
 
+    /// Scales and zero points of groups as kernels read them, where they are or in tables.
+    pub(super) fn columns<'b>(
+        &self,
+        on: &Operands<'_>,
+        [scales, zeros]: [Option<Buf<'b>>; 2],
+        tables: [Result<Part<'b>, Error>; 2],
+        executor: &dyn Executor,
+    ) -> Result<[Option<Column<'b>>; 2], Error> {
+        let ([scale, zero], [of_scales, of_zeros]) = (self.factors(), tables);
+        let scales = self.factor(on, (scale, on.scale), scales, of_scales, executor)?;
+        Ok([scales, self.factor(on, (zero, on.zero), zeros, of_zeros, executor)?])
+    }
+
     /// Writes the terms of the weights' zero points as initial sums of a block.
-    pub(super) fn begin(&self, on: &Operands<'_>, a_sums: &[f32], block: Block<'_>) {
-        let Block { unit: batch, rows, columns, sums, step, .. } = block;
-        sums.chunks_mut(step).take(rows.len()).for_each(|row| row[..columns.len()].fill(0.0));
-        let at = Finished { batch, row: rows.start, rows: rows.len(), first: columns.start, columns: columns.len(), step };
-        self.subtract(on, a_sums, at, sums);
+    pub(super) fn begin(&self, on: &Operands<'_>, a_sums: &[f32], mut block: Block<'_>) {
+        block.sums.chunks_mut(block.step).take(block.rows.len()).for_each(|row| row[..block.columns.len()].fill(0.0));
+        self.subtract(on, a_sums, &mut block);
     }
 
     /// Subtracts the terms of the weights' zero points.
-    fn subtract(&self, on: &Operands<'_>, a_sums: &[f32], at: Finished, sums: &mut [f32]) {
-        let (mut weights, column, mut line) = (self.positions(on, at.batch)[1], on.places.weights[0], [0.0; 128]);
-        for start in (0..at.columns).step_by(line.len()) {
-            let line = &mut line[..128.min(at.columns - start)];
-            weights[column] = (at.first + start) as i64;
+    fn subtract(&self, on: &Operands<'_>, a_sums: &[f32], block: &mut Block<'_>) {
+        let (mut weights, column, mut line) = (self.positions(on, block.unit)[1], on.places.weights[0], [0.0; 128]);
+        for start in (0..block.columns.len()).step_by(line.len()) {
+            let line = &mut line[..128.min(block.columns.len() - start)];
+            weights[column] = (block.columns.start + start) as i64;
             on.zero.line(&weights, column, line);
-            for (sums, a) in sums.chunks_mut(at.step).zip(&a_sums[at.batch * self.rows + at.row..][..at.rows]) {
+            for (sums, a) in block.sums.chunks_mut(block.step).zip(&a_sums[block.unit * self.rows..][block.rows.clone()]) {
                 sums[start..].iter_mut().zip(&*line).for_each(|(s, z)| *s -= z * a);
             }
         }
     }
 
-    /// Subtracts zero points, and finishes and stores a block.
-    pub(super) fn finish(&self, on: &Operands<'_>, a_sums: &[f32], at: Finished, sums: &mut [f32]) {
-        let at = Finished { columns: at.columns.min(self.weights.n - at.first), ..at };
-        let mut pos = self.positions(on, at.batch)[2];
-        (pos[on.places.dst[0]], pos[on.places.dst[1]]) = (at.row as i64, at.first as i64);
+    /// Subtracts zero points, and finishes and stores a block; there may be padding columns after the weights'.
+    pub(super) fn finish(&self, on: &Operands<'_>, a_sums: &[f32], mut block: Block<'_>) {
+        block.columns.end = block.columns.end.min(self.weights.n);
         if self.zero {
-            self.subtract(on, a_sums, at, sums);
+            self.subtract(on, a_sums, &mut block);
         }
-        let sums = Sums { data: sums, exact: None, step: at.step, columns: at.columns, dim: on.places.dst[1] };
-        on.tail.store(sums, std::iter::once(Run { pos, dim: on.places.dst[0], step: 1, count: at.rows }));
+        let (mut pos, [row, column]) = (self.positions(on, block.unit)[2], on.places.dst);
+        (pos[row], pos[column]) = (block.rows.start as i64, block.columns.start as i64);
+        let sums = Sums { data: block.sums, exact: None, step: block.step, columns: block.columns.len(), dim: column };
+        on.tail.store(sums, std::iter::once(Run { pos, dim: row, step: 1, count: block.rows.len() }));
+    }
+
+    /// Elements of scratch: sums of the source by group where there are zero points to subtract, and tables of scales and zero points of
+    /// groups; `None` on overflow.
+    pub(super) fn lens(&self) -> Option<[usize; 3]> {
+        let groups = self.grouped.map_or(1, |g| self.weights.k / g.size);
+        let table = |factor: Option<Factor>| match factor {
+            Some(Factor::Table) => groups.checked_mul(self.padded_columns()),
+            _ => Some(0),
+        };
+        let [scale, zero] = self.factors();
+        let sums = if self.zero || zero.is_some() { self.batches.checked_mul(groups)?.checked_mul(self.rows)? } else { 0 };
+        Some([sums, table(scale)?, table(zero)?])
+    }
+
+    /// Scales and zero points of groups.
+    pub(super) fn factors(&self) -> [Option<Factor>; 2] {
+        self.grouped.map_or([None; 2], |g| [g.scale, g.zero])
     }
 }
 

@@ -6,8 +6,7 @@
 
 use super::call::{Column, Unpacker};
 use super::plain::{Plain, PlainPacker};
-use super::shared::Finished;
-use super::weights::Lie;
+use super::weights::{Lie, Weights};
 use super::{Factor, Grouped, MAX_ROWS, Operands, Request};
 use crate::CpuTarget;
 use crate::decision::How;
@@ -18,7 +17,6 @@ use crate::kernels::nest::{Block, Packed, Packs, Right};
 use crate::kernels::scratch::{Part, Scratch, booked};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::{self, MOST_ROWS, Stride, Tail, max_vectors};
-use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::unpack::{Stored, Unpack};
 use oxidnn_runtime::{Buf, Executor, Skip};
 use oxidnn_spec::{DataType, Error};
@@ -152,7 +150,7 @@ impl Unpacked {
         let kind = Kind { isa, product, right: Right::Decoded, a_step: Stride::Fixed(4), begins, tail: tail.clone() };
         let gemm = Gemm::new(kind, Sizes { batch: request.batches, rows, columns: weights.n, width, depth }, target)?;
         let mut unpacked = Unpacked { request, gemm, pairs, in_order: false, in_place: false, from, tail };
-        unpacked.in_order = natural.is_some() && unpacked.is_in_order();
+        unpacked.in_order = natural.is_some() && unpacked.order().2;
         unpacked.in_place = unpacked.in_order && natural.is_some_and(|row| !unpacked.repays_copy(row, target));
         Ok(unpacked)
     }
@@ -185,14 +183,10 @@ impl Unpacked {
 
     /// Elements of scratch; `None` on overflow.
     fn lens(&self) -> Option<Lens> {
-        let Request { weights, batches, rows, grouped, zero, .. } = self.request;
-        let table = |factor: Option<Factor>, size: usize| match factor {
-            Some(Factor::Table) => (weights.k / size).checked_mul(self.request.padded_columns()),
-            _ => Some(0),
-        };
-        let tables = grouped.map_or(Some([0; 2]), |g| Some([table(g.scale, g.size)?, table(g.zero, g.size)?]))?;
+        let Request { weights, batches, rows, zero, .. } = self.request;
+        let [a_sums, tables @ ..] = self.request.lens()?;
         let a = if self.in_place { 0 } else { batches.checked_mul(rows)?.checked_mul(self.a_row())? };
-        let a_sums = if zero { batches.checked_mul(rows)? } else { 0 };
+        let a_sums = if zero { a_sums } else { 0 };
         let lines = self.tail.as_ref().map_or(Some(0), |tail| tail.scratch(weights.n))?;
         Some(Lens { a, a_sums, tables, lines, work: self.gemm.scratch_len()? })
     }
@@ -214,7 +208,7 @@ impl Unpacked {
                 Packer::Panels(PanelUnpacker { code, distance })
             }
             From::Plain(plain) => {
-                let scaled = self.request.grouped.is_some_and(|g| g.scale.is_some() || g.zero.is_some());
+                let scaled = self.request.factors().iter().any(Option::is_some);
                 Packer::Plain(plain.build(self.request.isa, scaled)?)
             }
         };
@@ -223,37 +217,21 @@ impl Unpacked {
 
     /// The kernel that unpacks panels of `columns` columns.
     fn unpack_spec(&self, columns: usize) -> Unpack {
-        let Request { isa, weights, grouped, .. } = self.request;
-        let elem = |factor: Option<Factor>| factor.map(Factor::elem);
-        let (scale, zero): (Option<Elem>, Option<Elem>) = grouped.map_or((None, None), |g| (elem(g.scale), elem(g.zero)));
+        let Request { isa, weights, .. } = self.request;
+        let [scale, zero] = self.request.factors().map(|factor| factor.map(Factor::elem));
         Unpack { stored: weights.stored, pairs: self.pairs, line: (columns / isa.width().lanes()) as u8, scale, zero }
     }
 
-    /// Elements of K whose order within unpacked lines is changed: the source is padded to a multiple of this.
-    fn together(&self) -> usize {
+    /// The order of unpacked lines: elements of K within which it differs from K's, to a multiple of which the source is padded; which of
+    /// these are the pairs of lines; and whether it is the order of K, to its end.
+    fn order(&self) -> (usize, [[usize; 2]; 4], bool) {
+        let Weights { stored, k, .. } = self.request.weights;
         match self.from {
-            From::Panels { .. } => self.request.weights.stored.in_word(),
-            From::Plain(_) if self.pairs => 2,
-            From::Plain(_) => 1,
-        }
-    }
-
-    /// Whether unpacked lines have the order of K, to its end.
-    fn is_in_order(&self) -> bool {
-        match self.from {
-            From::Panels { .. } => {
-                let stored = self.request.weights.stored;
-                (!self.pairs || stored.bits() > 4) && self.request.weights.k.is_multiple_of(stored.in_word())
+            From::Panels { columns, .. } => {
+                let (spec, natural) = (self.unpack_spec(columns), !self.pairs || stored.bits() > 4);
+                (stored.in_word(), std::array::from_fn(|line| spec.places(line)), natural && k.is_multiple_of(stored.in_word()))
             }
-            From::Plain(_) => true,
-        }
-    }
-
-    /// The elements of K, within those whose order is changed, that are the pair of a line.
-    fn places(&self, line: usize) -> [usize; 2] {
-        match self.from {
-            From::Panels { columns, .. } => self.unpack_spec(columns).places(line),
-            From::Plain(_) => [2 * line, 2 * line + 1],
+            From::Plain(_) => (1 + usize::from(self.pairs), std::array::from_fn(|line| [2 * line, 2 * line + 1]), true),
         }
     }
 
@@ -270,7 +248,7 @@ impl Unpacked {
             });
             return to;
         }
-        let (together, places): (_, [[usize; 2]; 4]) = (self.together(), std::array::from_fn(|n| self.places(n)));
+        let (together, places, _) = self.order();
         executor.run(executor.threads(), batches * rows, &|_, index| {
             let pos = on.places.axes[0].at(&self.request.positions(on, index / rows)[0], index % rows);
             let (mut line, mut words) = ([0.0f32; CHUNK], [0u32; CHUNK / 2]);
@@ -313,7 +291,7 @@ impl Unpacked {
         let width = self.gemm.sizes().width;
         let in_word = weights.stored.in_word();
         let size = grouped.map_or(usize::MAX, |g| g.size);
-        let elems = grouped.map_or([None; 2], |g| [g.scale, g.zero]);
+        let elems = self.request.factors();
         let Packed { at: start, depth, columns } = panels;
         let panel_len = depth.len() * width / if self.pairs { 2 } else { 1 };
         for (column, to) in columns.step_by(width).zip(to.chunks_exact_mut(panel_len.max(1))) {
@@ -342,25 +320,17 @@ impl ReadyUnpacked {
     pub fn run(&self, (simd, on): (Simd, &Operands<'_>), executor: &dyn Executor, scratch: &mut Scratch<'_>) -> Result<(), Error> {
         let ReadyUnpacked { product, packer, gemm } = self;
         let request = &product.request;
-        let Lens { a, a_sums, tables: [scales, zeros], lines, work } =
+        let Lens { a, a_sums, tables, lines, work } =
             product.lens().ok_or_else(|| Error::Runtime("sizes beyond the address space".into()))?;
         let a = scratch.take(a)?;
         let a = if product.in_place { on.a.view.buf() } else { product.copy(on, executor, a) };
         let a_sums = request.sum_groups(on, scratch.take(a_sums)?, executor);
-        let (scale, zero) = (request.grouped.and_then(|g| g.scale), request.grouped.and_then(|g| g.zero));
-        let factors = [
-            request.factor(on, (scale, on.scale), on.factors[0], scratch.take(scales), executor)?,
-            request.factor(on, (zero, on.zero), on.factors[1], scratch.take(zeros), executor)?,
-        ];
+        let factors = request.columns(on, on.factors, tables.map(|len| scratch.take(len)), executor)?;
         let pack = |panels: Packed, to: &mut [f32]| match packer {
             Packer::Panels(unpacker) => product.unpack(unpacker, on.b, &factors, panels, to),
             Packer::Plain(plain) => plain.panels(simd, on.b, &factors, panels, to),
         };
-        let store = |block: Block<'_>| {
-            let Block { unit: batch, rows, columns, sums, step, .. } = block;
-            let at = Finished { batch, row: rows.start, rows: rows.len(), first: columns.start, columns: columns.len(), step };
-            request.finish(on, a_sums, at, sums);
-        };
+        let store = |block: Block<'_>| request.finish(on, a_sums, block);
         let lines = scratch.take(lines)?.into_slice();
         let args = product.tail.as_ref().map(|tail| tail.args(on.tail.chain(), on.places.dst[1], &[], lines)).transpose()?;
         let begin = |block: Block<'_>| request.begin(on, a_sums, block);

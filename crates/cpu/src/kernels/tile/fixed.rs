@@ -4,7 +4,7 @@
 //! Listing a tile of a window of nine taps takes as long as a hundred multiply-adds, and checking it half of that, which matters for tiles
 //! of two thousand multiply-adds or fewer. The extent of a fixed list is known when it is made, so an execution checks only its ends.
 
-use super::list::Reach;
+use super::list::{Reach, strips};
 use super::{Call, Places};
 use oxidnn_jit::kernels::dot::STRIP_HEADER_WORDS;
 use std::ops::Range;
@@ -62,9 +62,7 @@ impl Fixed {
     pub fn new(list: Listed<'_>, sums_row: usize, not: usize) -> Option<Fixed> {
         let Listed { words, rows, tap, .. } = list;
         let mut extent = Extent { a: Span::NONE, b: Span::NONE, c: Span::NONE, sums: Span::NONE, sums_row };
-        let mut rest = words;
-        while let Some((head, more)) = rest.split_at_checked(STRIP_HEADER_WORDS + rows) {
-            let (taps, more) = more.split_at_checked(head[0].checked_mul(tap)?)?;
+        for (head, taps) in strips(words, rows, tap) {
             // Rows before the last tile.
             let before = head[1].checked_sub(1)?.checked_mul(rows)?;
             extent.sums = extent.sums.with(head[2], before.checked_mul(sums_row)?)?;
@@ -78,7 +76,6 @@ impl Fixed {
                     extent.a = extent.a.with(*row, a_more).filter(|_| *row != not)?;
                 }
             }
-            rest = more;
         }
         Some(Fixed { words: words.into(), rows, tap, extent })
     }
@@ -123,26 +120,21 @@ impl<'l> Listed<'l> {
         Some(inside.then(|| self.strips().count()))
     }
 
-    /// The heads of all strips.
-    fn strips(&self) -> impl Iterator<Item = &'l [usize]> {
-        let (head, tap, mut rest) = (STRIP_HEADER_WORDS + self.rows, self.tap, self.words);
-        std::iter::from_fn(move || {
-            let (strip, more) = rest.split_at_checked(head)?;
-            rest = more.get(strip[0] * tap..).unwrap_or_default();
-            Some(strip)
-        })
+    /// The heads of all strips and the words of their taps.
+    fn strips(&self) -> impl Iterator<Item = (&'l [usize], &'l [usize])> {
+        strips(self.words, self.rows, self.tap)
     }
 
     /// Taps of all tiles.
     pub fn all_taps(&self) -> usize {
-        self.strips().map(|strip| strip[0] * strip[1]).sum()
+        self.strips().map(|(strip, _)| strip[0] * strip[1]).sum()
     }
 
     /// The farthest address of the first row of `A` over the taps of the first strip, and bytes from one row to the next; `None` without
     /// taps.
     pub fn source(&self) -> Option<(usize, usize)> {
-        let (strip, taps) = self.words.split_at_checked(STRIP_HEADER_WORDS + self.rows)?;
-        let first = taps.chunks_exact(self.tap).take(strip[0]).map(|tap| tap[1]).max()?;
+        let (strip, taps) = self.strips().next()?;
+        let first = taps.chunks_exact(self.tap).map(|tap| tap[1]).max()?;
         Some((first.wrapping_add(self.base()[0]), strip[3]))
     }
 
@@ -155,13 +147,11 @@ impl<'l> Listed<'l> {
     where
         'l: 'w,
     {
-        let (head, tap) = (STRIP_HEADER_WORDS + self.rows, self.tap);
-        let (mut rest, mut len) = (self.words, 0);
-        while let Some((strip, more)) = rest.split_at_checked(head) {
-            let (taps, more) = more.split_at(strip[0] * tap);
+        let (tap, mut len) = (self.tap, 0);
+        for (strip, taps) in self.strips() {
             let (first, mut count) = (len, 0);
-            words[len..len + head].copy_from_slice(strip);
-            len += head;
+            words[len..len + strip.len()].copy_from_slice(strip);
+            len += strip.len();
             for words_of in taps.chunks_exact(tap).filter(|words| range.contains(&words[0])) {
                 words[len..len + tap].copy_from_slice(words_of);
                 (len, count) = (len + tap, count + 1);
@@ -170,7 +160,6 @@ impl<'l> Listed<'l> {
             if count == 0 && !keep {
                 len = first;
             }
-            rest = more;
         }
         Listed { words: &words[..len], ..*self }
     }

@@ -162,6 +162,16 @@ impl<'t> List<'t> {
     }
 }
 
+/// The heads of the strips in the words of a list, each with the words of its taps: `rows` rows in a tile, `tap` words a tap.
+pub(super) fn strips(mut rest: &[usize], rows: usize, tap: usize) -> impl Iterator<Item = (&[usize], &[usize])> {
+    std::iter::from_fn(move || {
+        let (head, more) = rest.split_at_checked(STRIP_HEADER_WORDS + rows)?;
+        let (taps, more) = more.split_at_checked(head[0].checked_mul(tap)?)?;
+        rest = more;
+        Some((head, taps))
+    })
+}
+
 /// The places that the words of a list may name.
 pub(super) struct Reach {
     pub(super) a: Places,

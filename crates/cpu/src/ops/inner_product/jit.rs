@@ -1,29 +1,27 @@
 //! `packed:jit` and `packed:amx`: inner product as matrix products on generated microkernels: forward, backward by data, and gradients of
 //! plain weights.
 
-use super::packed::{channels_first, check_scales, depth, inner, plain_tag, resolve, stay_plain};
+use super::packed::{channels_first, check_scales, depth, inner, plain_tag, resolve, sides, stay_plain};
 use super::weights;
 use crate::CpuTarget;
 use crate::kernels::tile::Product;
-use crate::kernels::tile::layout::{panel_columns, panel_tag};
+use crate::kernels::tile::layout::{panel_columns, panel_tag, together};
 use crate::kernels::{amx, epilogue};
 use crate::ops::matmul::dots::Dots;
-use crate::ops::matmul::jit::Make;
-use crate::ops::matmul::tiled::{Matrix, Request, product};
+use crate::ops::matmul::tiled::{Request, Tiled, product};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::{InnerProduct, Prop};
-use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, DataType, Op, Problem};
 
 /// Takes all passes in the types that vectors multiply.
 ///
 /// # Errors
 /// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    plan_on(problem, target, isa.without_amx(), |request| request.plan())
+    plan_on(problem, target, support::isa(target)?.without_amx(), tiles)
 }
 
 /// Takes forward passes of bytes with one row or one channel and operands contiguous along K.
@@ -31,8 +29,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 /// # Errors
 /// Problems that the row does not take.
 pub(super) fn plan_dots(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    plan_on(problem, target, isa.without_amx(), Dots::plan)
+    plan_on(problem, target, support::isa(target)?.without_amx(), Dots::plan)
 }
 
 /// Takes the types that AMX multiplies, if vectors are predicted to be faster.
@@ -72,43 +69,60 @@ fn product_of(op: &InnerProduct) -> Result<Product, Skip> {
 /// # Errors
 /// Problems that the row does not take.
 pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    plan_on(problem, target, amx::isa(target.jit)?, |request| request.plan())
+    let isa = amx::isa(target.jit)?;
+    let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
+    amx::check(product_of(op)?)?;
+    plan_on(problem, target, isa, tiles)
 }
 
-fn plan_on<K: Generated>(problem: &Problem, target: &CpuTarget, isa: Isa, make: Make<K>) -> Result<Box<dyn Plan>, Skip> {
-    let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
-    let product = product_of(op)?;
-    if isa.amx {
-        amx::check(product)?;
+/// The product on tiles: gradients are stored as rows.
+fn tiles(request: &Request<'_>) -> Result<(Tiled, usize), Skip> {
+    if request.c.arg == Arg::DIFF_WEIGHTS && !request.c.tensor.blocking().is_some_and(|b| b.is_plain()) {
+        return Err(Skip::Layout("gradients of weights that are not plain".into()));
     }
+    request.plan()
+}
+
+/// The problem with its layouts resolved to those that generated code reads.
+///
+/// # Errors
+/// Panels that are too large.
+pub(super) fn resolved(problem: &Problem, (isa, target): (Isa, &CpuTarget)) -> Result<Problem, Skip> {
+    let mut problem = problem.clone();
+    if problem.op.prop() == Some(Prop::BackwardWeights) {
+        weights::resolve(&mut problem)?;
+    }
+    if let Op::InnerProduct(op) = &mut problem.op {
+        let together = together(op.weights.dtype).unwrap_or(1);
+        resolve_weights(op, (isa, target), together)?;
+        resolve(op, target)?;
+    }
+    problem.resolve();
+    Ok(problem)
+}
+
+/// Plans a pass by the kernel and the bytes of scratch that `make` makes of it as a product.
+///
+/// # Errors
+/// Problems that no row of generated code takes, and those that `make` declines.
+pub(super) fn plan_on<K: Generated>(
+    problem: &Problem,
+    target: &CpuTarget,
+    isa: Isa,
+    make: impl FnOnce(&Request<'_>) -> Result<(K, usize), Skip>,
+) -> Result<Box<dyn Plan>, Skip> {
+    let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
+    product_of(op)?;
     if [&op.src, &op.weights, &op.dst].iter().any(|t| t.is_empty()) {
         return Err(Skip::Shape("empty"));
     }
     check_scales(&problem.attr)?;
-    let mut problem = problem.clone();
-    if op.prop == Prop::BackwardWeights {
-        weights::resolve(&mut problem)?;
-    }
-    if let Op::InnerProduct(op) = &mut problem.op {
-        resolve_weights(op, (isa, target), product.together())?;
-        resolve(op, target)?;
-    }
-    problem.resolve();
+    let problem = resolved(problem, (isa, target))?;
     support::dense(&problem)?;
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
     let inner = inner(&op.weights);
-    let plain = op.weights.blocking().is_some_and(|b| b.is_plain());
     let by_column = op.weights.dims()[0] > 1 && op.weights.blocking().is_some_and(|b| b.strides[0] == 1);
-    let [x, w, y] = [&op.src, &op.weights, &op.dst];
-    let (a, b, c) = match op.prop {
-        Prop::BackwardWeights if !plain => return Err(Skip::Layout("gradients of weights that are not plain".into())),
-        Prop::BackwardWeights if by_column => {
-            (of(Arg::SRC, x, &inner, &[0]), of(Arg::DIFF_DST, y, &[0], &[1]), of(Arg::DIFF_WEIGHTS, w, &inner, &[0]))
-        }
-        Prop::BackwardWeights => (of(Arg::DIFF_DST, y, &[1], &[0]), of(Arg::SRC, x, &[0], &inner), of(Arg::DIFF_WEIGHTS, w, &[0], &inner)),
-        Prop::BackwardData => (of(Arg::DIFF_DST, y, &[0], &[1]), of(Arg::WEIGHTS, w, &[0], &inner), of(Arg::DIFF_SRC, x, &[0], &inner)),
-        _ => (of(Arg::SRC, x, &[0], &inner), of(Arg::WEIGHTS, w, &inner, &[0]), of(Arg::DST, y, &[0], &[1])),
-    };
+    let [a, b, c] = sides(op, &inner, by_column);
     epilogue::check(&problem.attr, c.tensor)?;
     let forward = op.prop.is_forward();
     let request = Request {
@@ -124,10 +138,6 @@ fn plan_on<K: Generated>(problem: &Problem, target: &CpuTarget, isa: Isa, make: 
     };
     let (kernel, scratch_bytes) = make(&request)?;
     RowPlan::of(problem, target, Some(scratch_bytes), kernel)
-}
-
-fn of<'p>(arg: Arg, tensor: &'p Tensor, rows: &'p [usize], columns: &'p [usize]) -> Matrix<'p> {
-    Matrix { arg, tensor, rows, columns }
 }
 
 /// Resolves open layouts of weights to panels, if the columns are one dimension. Weights are contiguous along K instead, and packed at

@@ -8,12 +8,13 @@ mod weights;
 use crate::CpuTarget;
 use crate::kernels::access::Axis;
 use crate::kernels::gemv::MAX_ROWS;
-use crate::kernels::tile::layout::together;
-use crate::ops::matmul::few::{self, Side, Sides};
-use crate::ops::matmul::gemv;
-use crate::ops::{bias, doubles, fallback, passes, rounded, staged};
+use crate::ops::matmul::few::{self, Few};
+use crate::ops::matmul::tiled::Request;
+use crate::ops::matmul::{gemv, place};
+use crate::ops::{bias, doubles, fallback, passes, rounded, staged, support};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
-use oxidnn_spec::{Arg, Op, Problem, Prop};
+use oxidnn_spec::op::Prop;
+use oxidnn_spec::{Arg, DataType, Op, Problem};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
@@ -47,6 +48,9 @@ fn widened(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
     rounded::widened(problem, target, &[jit::plan])
 }
 
+/// Bytes of 16-bit elements that tiles multiply before gemv has prepared the few rows of a gradient of weights.
+const MAX_TILE_WEIGHT_BYTES: usize = 128 << 10;
+
 /// The rows that [`staged`] plans over copies of operands.
 const GENERATED: &[Choose<CpuTarget>] = &[jit::plan_small, jit::plan_amx, jit::plan, weights::plan_amx, weights::plan];
 
@@ -59,63 +63,42 @@ fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
     if op.weights.dims()[0] > few::most_columns(target) {
         return Err(Skip::Shape("more columns than half of a vector"));
     }
-    let mut problem = problem.clone();
-    if let Op::InnerProduct(op) = &mut problem.op {
-        packed::resolve(op, target)?;
+    if op.weights.layout.is_any() && !packed::stay_plain(op, target) {
+        return Err(Skip::Layout("of the weights: panels".into()));
     }
-    problem.resolve();
-    let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
-    let depth = packed::inner(&op.weights);
-    let sides = Sides {
-        few: Side { arg: Arg::WEIGHTS, across: [0, 1], depth: depth.clone() },
-        many: Side { arg: Arg::SRC, across: [0; 2], depth },
-        result: Arg::DST,
-        batch: 0,
-    };
-    sides.check_columns(&problem, target)?;
-    sides.plan(problem, target)
+    support::known(problem)?;
+    jit::plan_on(problem, target, support::isa(target)?, Few::columns)
 }
 
 /// Products of up to 8 rows for which gemv is faster than tiles.
 fn few_rows(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
-    if op.prop == Prop::BackwardWeights {
-        return weights::few_rows(problem, target);
-    }
-    let rows = op.src.dims()[0];
-    if !(1..=MAX_ROWS as i64).contains(&rows) {
+    if op.prop != Prop::BackwardWeights && !(1..=MAX_ROWS as i64).contains(&op.src.dims()[0]) {
         return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
     }
-    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    let mut problem = problem.clone();
-    if let Op::InnerProduct(op) = &mut problem.op {
-        jit::resolve_weights(op, (isa, target), together(op.weights.dtype).unwrap_or(1))?;
-        packed::resolve(op, target)?;
+    support::known(problem)?;
+    let isa = support::isa(target)?;
+    if !op.prop.is_forward() && op.weights.dims().len() > 2 {
+        return weights::flattened(jit::resolved(problem, (isa, target))?, target, few_rows);
     }
-    problem.resolve();
-    let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
-    let inner = packed::inner(&op.weights);
-    let (few, many, result) = match op.prop {
-        Prop::BackwardData if inner.len() > 1 => {
-            let flat = Problem::new(weights::flat(op)?, problem.attr.clone());
-            let flat = flat.map_err(|_| Skip::Shape("channels and pixels beyond the address space"))?;
-            return staged::viewed(problem, few_rows(&flat, target)?, target);
+    jit::plan_on(problem, target, isa, |request| {
+        let Request { a, b, c, .. } = *request;
+        let rows = place::count(c.tensor, c.rows);
+        if !(1..=MAX_ROWS).contains(&rows) {
+            return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
         }
-        Prop::BackwardData => ((Arg::DIFF_DST, vec![1]), ([1, 1], vec![0]), Arg::DIFF_SRC),
-        _ => ((Arg::SRC, inner.clone()), ([0, 1], inner), Arg::DST),
-    };
-    if gemv::prefers_tiles(rows as usize, &op.weights, (&many.1, many.0[0]), target) {
-        return Err(Skip::Shape("enough rows for tiles to be faster"));
-    }
-    // A single row costs less than a copy of all in another order.
-    let depth = Axis::new(&few.1, op.src.dims());
-    let is_run = op.src.blocking().is_some_and(|b| b.is_plain() && depth.chained(b) == Some(1));
-    if rows > 1 && op.prop != Prop::BackwardData && !is_run {
-        return Err(Skip::Layout("of the source: not rows in the order of the weights".into()));
-    }
-    let few = Side { arg: few.0, across: [0; 2], depth: few.1 };
-    let many = Side { arg: Arg::WEIGHTS, across: many.0, depth: many.1 };
-    Sides { few, many, result, batch: 0 }.plan(problem, target)
+        let is_small = c.arg == Arg::DIFF_WEIGHTS && b.tensor.dtype != DataType::F32 && b.tensor.bytes() <= MAX_TILE_WEIGHT_BYTES;
+        if is_small || gemv::prefers_tiles(rows, b.tensor, (b.rows, b.columns[0]), target) {
+            return Err(Skip::Shape("enough rows for tiles to be faster"));
+        }
+        // A single row costs less than a copy of all in another order.
+        let depth = Axis::new(a.columns, a.tensor.dims());
+        let is_run = a.tensor.blocking().is_some_and(|b| b.is_plain() && depth.chained(b) == Some(1));
+        if rows > 1 && c.arg == Arg::DST && !is_run {
+            return Err(Skip::Layout("of the source: not rows in the order of the weights".into()));
+        }
+        Few::rows(request)
+    })
 }
 
 fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

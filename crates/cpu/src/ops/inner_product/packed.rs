@@ -2,32 +2,17 @@
 //! the order of the weights.
 
 use crate::CpuTarget;
-use crate::kernels::access::{Axis, View};
-use crate::kernels::broadcast::Broadcast;
-use crate::kernels::chain::{Before, Chain};
-use crate::kernels::dot::pack::Source;
 use crate::kernels::dot::panel_width;
-use crate::kernels::dot::product::{Operand, Product, scratch_len};
-use crate::kernels::epilogue::{self, Epilogue};
-use crate::kernels::multiversion::Simd;
-use crate::kernels::scratch::{Scratch, booked};
+use crate::kernels::epilogue;
 use crate::kernels::tile::layout::panel_tag;
 use crate::ops::matmul::few;
+use crate::ops::matmul::packed::Packed;
+use crate::ops::matmul::tiled::Matrix;
 use crate::ops::support;
-use crate::row::{Kernel, RowPlan, TOO_LARGE};
-use oxidnn_runtime::{Ctx, Plan, Skip};
+use crate::row::RowPlan;
+use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::{InnerProduct, Prop};
-use oxidnn_spec::{Arg, Attr, Dims, Error, Op, Problem, Tensor};
-
-#[derive(Debug)]
-struct Packed {
-    attr: Attr,
-    prop: Prop,
-    /// The merged dimensions of source and weights, slowest first.
-    inner: Vec<usize>,
-    workers: usize,
-    scratch: usize,
-}
+use oxidnn_spec::{Arg, Attr, Dims, Op, Problem, Tensor};
 
 /// Takes products of all types up to 32 bits.
 ///
@@ -50,12 +35,26 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     problem.resolve();
     support::dense(&problem)?;
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
-    let scratch = scratch_len(target.isa, target.threads);
-    let (Some(scratch), Some(scratch_bytes)) = (scratch, scratch.and_then(|s| booked(&[s]))) else {
-        return Err(TOO_LARGE);
-    };
-    let kernel = Packed { attr: problem.attr.clone(), prop: op.prop, inner: inner(&op.weights), workers: target.threads, scratch };
+    // The side that is contiguous in the gradient gives the columns.
+    let by_column = op.weights.blocking().is_some_and(|b| b.inner.iter().last().is_some_and(|b| b.0 == 0));
+    let scales = if op.prop.is_forward() { vec![None, Some(0)] } else { Vec::new() };
+    let (kernel, scratch_bytes) = Packed::new(&problem.attr, sides(op, &inner(&op.weights), by_column), (0, scales), target)?;
     RowPlan::of(problem, target, Some(scratch_bytes), kernel)
+}
+
+/// The operands of a pass as matrices: left and right operand, and the result. `inner` are the dimensions of the source that are merged;
+/// the gradient of weights is that of their transposition if `by_column`.
+pub(super) fn sides<'p>(op: &'p InnerProduct, inner: &'p [usize], by_column: bool) -> [Matrix<'p>; 3] {
+    let of = |arg: Arg, tensor: &'p Tensor, rows: &'p [usize], columns: &'p [usize]| Matrix { arg, tensor, rows, columns };
+    let [x, w, y] = [&op.src, &op.weights, &op.dst];
+    match op.prop {
+        Prop::BackwardWeights if by_column => {
+            [of(Arg::SRC, x, inner, &[0]), of(Arg::DIFF_DST, y, &[0], &[1]), of(Arg::DIFF_WEIGHTS, w, inner, &[0])]
+        }
+        Prop::BackwardWeights => [of(Arg::DIFF_DST, y, &[1], &[0]), of(Arg::SRC, x, &[0], inner), of(Arg::DIFF_WEIGHTS, w, &[0], inner)],
+        Prop::BackwardData => [of(Arg::DIFF_DST, y, &[0], &[1]), of(Arg::WEIGHTS, w, &[0], inner), of(Arg::DIFF_SRC, x, &[0], inner)],
+        _ => [of(Arg::SRC, x, &[0], inner), of(Arg::WEIGHTS, w, inner, &[0]), of(Arg::DST, y, &[0], &[1])],
+    }
 }
 
 /// Refuses scales that vary along K.
@@ -121,56 +120,4 @@ pub(super) fn resolve(op: &mut InnerProduct, target: &CpuTarget) -> Result<(), S
 pub(super) fn inner(weights: &Tensor) -> Vec<usize> {
     let n = weights.dims().len();
     if channels_first(weights) { (1..n).collect() } else { (2..n).chain([1]).collect() }
-}
-
-impl Kernel for Packed {
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let result = match self.prop {
-            Prop::BackwardData => Arg::DIFF_SRC,
-            Prop::BackwardWeights => Arg::DIFF_WEIGHTS,
-            _ => Arg::DST,
-        };
-        let before = self.before(simd, ctx)?;
-        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, result)?.with(&before))?;
-        tail.dst().zero_padding();
-        if tail.dst().dims().contains(&0) {
-            return Ok(());
-        }
-        let source = |arg: Arg| Source::plain(simd, ctx, arg);
-        let dst = tail.dst().dims();
-        let inner = &self.inner[..];
-        let (a, b, rows, columns) = match self.prop {
-            Prop::BackwardData => {
-                let (a, b) = (source(Arg::DIFF_DST)?, source(Arg::WEIGHTS)?);
-                (Operand::new(a, &[0], &[1]), Operand::new(b, inner, &[0]), Axis::new(&[0], dst), Axis::new(inner, dst))
-            }
-            Prop::BackwardWeights => {
-                // The side that is contiguous in the gradient gives the columns.
-                let (src, diff) = (Operand::new(source(Arg::SRC)?, inner, &[0]), Operand::new(source(Arg::DIFF_DST)?, &[1], &[0]));
-                let (long, short) = (Axis::new(inner, dst), Axis::new(&[0], dst));
-                let panels = tail.dst().blocking().inner.iter().last().is_some_and(|b| b.0 == 0);
-                if panels { (src, diff, long, short) } else { (diff, src, short, long) }
-            }
-            _ => {
-                let (a, b) = (source(Arg::SRC)?, source(Arg::WEIGHTS)?);
-                (Operand::new(a, &[0], inner), Operand::new(b, &[0], inner), Axis::new(&[0], dst), Axis::new(&[1], dst))
-            }
-        };
-        let exact = if self.prop.is_forward() { support::exact_depth([&a.source, &b.source], &self.attr) } else { None };
-        let product = Product { batch: Dims::default(), a, b, tail, rows, columns, exact };
-        product.run(simd, ctx.executor(), self.workers, &mut scratch.take(self.scratch)?);
-        Ok(())
-    }
-}
-
-impl Packed {
-    /// What is applied to sums before the post-ops.
-    fn before<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<Before<'a>, Error> {
-        if !self.prop.is_forward() {
-            return Ok(Before::default());
-        }
-        let src = View::of(simd, ctx, Arg::SRC)?;
-        let scale = || Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, View::of(simd, ctx, Arg::WEIGHTS)?.dims());
-        Before::by_channel(ctx, &self.attr, Arg::SRC, &src, || Ok(scale()?.permuted(&[None, Some(0)])))
-    }
 }

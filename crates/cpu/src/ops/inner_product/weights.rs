@@ -7,13 +7,10 @@ use super::jit;
 use super::packed::{channels_first, inner};
 use crate::CpuTarget;
 use crate::kernels::access::Axis;
-use crate::kernels::gemv::MAX_ROWS;
 use crate::kernels::tile::Product;
 use crate::kernels::{amx, epilogue};
 use crate::ops::conv::weights::side::{Dim, Roles};
 use crate::ops::conv::weights::tiled::{self, Engine, Gradient, Task};
-use crate::ops::matmul::few::{Side, Sides};
-use crate::ops::matmul::gemv;
 use crate::ops::matmul::tiled::product;
 use crate::ops::{staged, support};
 use oxidnn_jit::Isa;
@@ -26,7 +23,7 @@ use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
 /// # Errors
 /// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    plan_on(problem, target, target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx())
+    plan_on(problem, target, support::isa(target)?.without_amx())
 }
 
 /// Takes those that AMX multiplies.
@@ -50,11 +47,8 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
         return Err(Skip::DataType(format!("{} of the weights", op.weights.dtype)));
     }
     epilogue::check(&problem.attr, &op.weights)?;
-    let n = op.weights.dims().len();
-    if n > 2 {
-        let flat =
-            Problem::new(flat(op)?, problem.attr.clone()).map_err(|_| Skip::Shape("channels and pixels beyond the address space"))?;
-        return staged::viewed(problem, plan_on(&flat, target, isa)?, target);
+    if op.weights.dims().len() > 2 {
+        return flattened(problem, target, |flat, target| plan_on(flat, target, isa));
     }
     let task = task([&op.src, &op.dst], &op.weights);
     if isa.amx {
@@ -70,39 +64,6 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
 /// Images below which AMX spends more time moving sums through memory than multiplying: 6 times as long as `transposed:jit` for 16 of them,
 /// twice as long for 64, on Sapphire Rapids.
 const MIN_AMX_IMAGES: usize = 128;
-
-/// Bytes of 16-bit elements that tiles multiply before gemv has prepared the few rows.
-const MAX_TILE_WEIGHT_BYTES: usize = 128 << 10;
-
-/// Takes plain gradients with up to 8 channels on one side, if gemv over the other side's operand is faster than tiles.
-///
-/// # Errors
-/// Problems that the row does not take.
-pub(super) fn few_rows(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let mut problem = problem.clone();
-    resolve(&mut problem)?;
-    problem.resolve();
-    let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
-    if op.weights.dims().len() > 2 {
-        let flat =
-            Problem::new(flat(op)?, problem.attr.clone()).map_err(|_| Skip::Shape("channels and pixels beyond the address space"))?;
-        return staged::viewed(problem, few_rows(&flat, target)?, target);
-    }
-    let by_column = op.weights.dims()[0] > 1 && op.weights.blocking().is_none_or(|b| b.strides[0] == 1);
-    let side = |arg: Arg, across: usize| Side { arg, across: [1, across], depth: vec![0] };
-    let (source, gradient) = (side(Arg::SRC, 1), side(Arg::DIFF_DST, 0));
-    let (few, many) = if by_column { (source, gradient) } else { (gradient, source) };
-    let (rows, streamed) = if by_column { (op.src.dims()[1], &op.dst) } else { (op.dst.dims()[1], &op.src) };
-    if !(1..=MAX_ROWS as i64).contains(&rows) {
-        return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
-    }
-    let small = streamed.dtype != DataType::F32 && streamed.bytes() <= MAX_TILE_WEIGHT_BYTES;
-    if small || gemv::prefers_tiles(rows as usize, streamed, (&[0], 1), target) {
-        return Err(Skip::Shape("enough rows for tiles to be faster"));
-    }
-    let sides = Sides { few, many, result: Arg::DIFF_WEIGHTS, batch: 0 };
-    sides.plan(problem, target)
-}
 
 /// Takes plain gradients on a transposed copy of the result's gradient; or of the source, if the weights are contiguous along the result's
 /// channels.
@@ -156,11 +117,21 @@ pub(super) fn resolve(problem: &mut Problem) -> Result<(), Skip> {
     support::resolve(&mut op.dst, "ab")
 }
 
-/// The problem with channels and pixels merged.
+/// The plan of a problem, whose layouts are resolved, by that of `row` for the problem with channels and pixels merged.
 ///
 /// # Errors
-/// Layouts whose channels and pixels have no common order.
-pub(super) fn flat(op: &InnerProduct) -> Result<InnerProduct, Skip> {
+/// Layouts whose channels and pixels have no common order, and problems that the row does not take.
+pub(super) fn flattened<F>(problem: Problem, target: &CpuTarget, row: F) -> Result<Box<dyn Plan>, Skip>
+where
+    F: FnOnce(&Problem, &CpuTarget) -> Result<Box<dyn Plan>, Skip>,
+{
+    let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
+    let flat = Problem::new(flat(op)?, problem.attr.clone()).map_err(|_| Skip::Shape("channels and pixels beyond the address space"))?;
+    staged::viewed(problem, row(&flat, target)?, target)
+}
+
+/// The problem with channels and pixels merged.
+fn flat(op: &InnerProduct) -> Result<InnerProduct, Skip> {
     let n = op.weights.dims().len();
     // The position of every dimension: channels last, and in their own order.
     let orders: [Vec<usize>; 2] = [[0, n - 1].into_iter().chain(1..n - 1).collect(), (0..n).collect()];

@@ -3,19 +3,21 @@
 //! The other side is streamed once, in place, by the kernels of `gemv`. With few columns that is the source: columns of the weights become
 //! rows of the left operand, and rows of the source columns of the right one. Tiles would multiply idle lanes of columns.
 
+use super::gemv::streamed;
+use super::place;
+use super::tiled::Request;
 use crate::CpuTarget;
 use crate::kernels::access::{Axis, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::{Before, Chain};
 use crate::kernels::dot::pack::Source;
-use crate::kernels::epilogue::{self, Epilogue};
-use crate::kernels::gemv::{Operands, Places, Product, ReadyProduct, ReadyUnpacked, Request, Unpacked, Weights};
+use crate::kernels::epilogue::Epilogue;
+use crate::kernels::gemv::{self, Operands, Places, Product, ReadyProduct, ReadyUnpacked, Unpacked};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
-use crate::ops::support;
-use crate::row::{Generated, RowPlan, TOO_LARGE};
-use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
+use crate::row::{Generated, TOO_LARGE};
+use oxidnn_runtime::{Ctx, Decision, Skip};
+use oxidnn_spec::{Arg, Attr, Blocking, DataType, Error, Problem, Tensor};
 
 /// Most columns of a product on a processor: with more than half of its lanes, a tile is faster.
 pub(crate) fn most_columns(target: &CpuTarget) -> i64 {
@@ -46,35 +48,12 @@ const LINES: usize = 16;
 /// Least bytes of depth for each of several columns that are contiguous, and so taken as they lie: lanes are added for each. Measured on Zen 4.
 const CONTIGUOUS: usize = 128;
 
-/// An operand of a product.
-#[derive(Clone, Debug)]
-pub(crate) struct Side {
-    /// Which argument it is.
-    pub(crate) arg: Arg,
-    /// The dimension of its rows or columns, in the operand and in the result.
-    pub(crate) across: [usize; 2],
-    /// Dimensions that make up K, slowest first.
-    pub(crate) depth: Vec<usize>,
-}
-
-/// The operands of a product.
-#[derive(Clone, Debug)]
-pub(crate) struct Sides {
-    /// The operand of few rows or columns.
-    pub(crate) few: Side,
-    /// The streamed operand.
-    pub(crate) many: Side,
-    /// The result.
-    pub(crate) result: Arg,
-    /// Number of leading batch dimensions.
-    pub(crate) batch: usize,
-}
-
-/// A planned product; also one of more rows with compressed weights.
+/// A planned product of few rows; also one of more rows with compressed weights.
 #[derive(Debug)]
 pub(crate) struct Few {
     attr: Attr,
-    sides: Sides,
+    /// The operand of few rows, the streamed one, and the result.
+    args: [Arg; 3],
     product: Kind,
     places: Places,
     /// Whether the kernels take the words of the few rows.
@@ -117,124 +96,100 @@ pub(crate) fn stay_plain(weights: &Tensor, columns: i64, depth: usize, target: &
     real && (columns == 1 || (2..=most).contains(&columns) && depth >= least)
 }
 
-impl Side {
-    fn of<'p>(&self, problem: &'p Problem) -> Result<&'p Tensor, Skip> {
-        problem.op.tensor(self.arg).ok_or(Skip::Op("without an operand"))
+/// Refuses products of other than few columns, or for which tiles are faster; the request is the transposed product.
+fn check_columns(request: &Request<'_>) -> Result<(), Skip> {
+    let Request { a, b, target, .. } = *request;
+    let (few, many) = (a.tensor, b.tensor);
+    // Tiles of AMX multiply any number of columns up to 16 in the same time.
+    let on_amx = target.jit.is_some_and(|isa| isa.amx) && many.dtype == DataType::Bf16;
+    let most = most_columns(target).min(if on_amx { NARROW_COLUMNS } else { i64::MAX });
+    let (columns, rows, depth) = (few.dims()[a.rows[0]], many.dims()[b.columns[0]], place::count(many, b.rows));
+    if few.blocking().is_none_or(|b| !b.is_plain()) && columns > 1 {
+        return Err(Skip::Layout("of the weights: panels".into()));
     }
+    // Integers are converted in any case.
+    let contiguous = !is_small_integer(few.dtype) && few.blocking().is_some_and(|b| Axis::new(a.columns, few.dims()).chained(b) == Some(1));
+    let several = usize::from(columns > 1 && !contiguous && !is_small_integer(few.dtype));
+    let by_row = many.blocking().is_some_and(|own| own.is_plain() && own.strides[b.columns[0]] == 1 && rows > 1);
+    let part = if most > NARROW_COLUMNS && several == 1 && columns <= NARROW_COLUMNS { WIDE_PART } else { 1 };
+    let least = match by_row {
+        _ if columns > NARROW_COLUMNS => DEPTH[1],
+        true => LINES,
+        false if columns > 1 && contiguous => CONTIGUOUS * columns as usize * 8 / few.dtype.bits(),
+        false => DEPTH[several] / part,
+    };
+    let walked = depth.saturating_mul(rows.max(0) as usize);
+    let least_rows = match few.dtype {
+        dtype if is_small_integer(dtype) => INTEGER_ROWS * (columns - 1),
+        DataType::F16 if columns > NARROW_COLUMNS => F16_ROWS * columns,
+        _ => columns,
+    };
+    let most = if by_row || is_small_integer(few.dtype) { most.min(NARROW_COLUMNS) } else { most };
+    let fits = (1..=most).contains(&columns) && rows >= columns.max(least_rows) && depth >= least && walked >= WALKED[several] / part;
+    if fits { Ok(()) } else { Err(Skip::Shape("not of so few columns by so many rows and so much depth that a walk pays")) }
 }
 
-impl Sides {
-    /// Whether both are floating-point tensors of one type, or the few rows or columns integers, and of known sizes.
-    fn check(&self, problem: &Problem) -> Result<(), Skip> {
-        support::known(problem)?;
-        let (few, many) = (self.few.of(problem)?, self.many.of(problem)?);
-        if problem.op.operands().iter().any(|o| o.tensor.is_empty()) {
-            return Err(Skip::Shape("empty"));
-        }
-        let real = [DataType::F32, DataType::Bf16, DataType::F16].contains(&many.dtype);
-        if real && (few.dtype == many.dtype || is_small_integer(few.dtype)) {
-            Ok(())
-        } else {
-            Err(Skip::DataType(format!("{} by {}", few.dtype, many.dtype)))
-        }
-    }
-
-    /// Refuses products with other than few columns, or for which tiles are faster.
+impl Few {
+    /// The product of few columns, as the transposed one of few rows, unless tiles are faster; and its bytes of scratch.
     ///
     /// # Errors
     /// The reason.
-    pub(crate) fn check_columns(&self, problem: &Problem, target: &CpuTarget) -> Result<(), Skip> {
-        self.check(problem)?;
-        let (few, many) = (self.few.of(problem)?, self.many.of(problem)?);
-        // Tiles of AMX multiply any number of columns up to 16 in the same time.
-        let on_amx = target.jit.is_some_and(|isa| isa.amx) && many.dtype == DataType::Bf16;
-        let most = most_columns(target).min(if on_amx { NARROW_COLUMNS } else { i64::MAX });
-        let (columns, rows) = (few.dims()[self.few.across[0]], many.dims()[self.many.across[0]]);
-        let depth = self.many.depth.iter().map(|d| many.dims()[*d] as usize).fold(1, usize::saturating_mul);
-        if few.blocking().is_none_or(|b| !b.is_plain()) && columns > 1 {
-            return Err(Skip::Layout("of the weights: panels".into()));
-        }
-        // Integers are converted in any case.
-        let contiguous =
-            !is_small_integer(few.dtype) && few.blocking().is_some_and(|b| Axis::new(&self.few.depth, few.dims()).chained(b) == Some(1));
-        let several = usize::from(columns > 1 && !contiguous && !is_small_integer(few.dtype));
-        let by_row = many.blocking().is_some_and(|b| b.is_plain() && b.strides[self.many.across[0]] == 1 && rows > 1);
-        let part = if most > NARROW_COLUMNS && several == 1 && columns <= NARROW_COLUMNS { WIDE_PART } else { 1 };
-        let least = match by_row {
-            _ if columns > NARROW_COLUMNS => DEPTH[1],
-            true => LINES,
-            false if columns > 1 && contiguous => CONTIGUOUS * columns as usize * 8 / few.dtype.bits(),
-            false => DEPTH[several] / part,
-        };
-        let walked = depth.saturating_mul(rows.max(0) as usize);
-        let least_rows = match few.dtype {
-            dtype if is_small_integer(dtype) => INTEGER_ROWS * (columns - 1),
-            DataType::F16 if columns > NARROW_COLUMNS => F16_ROWS * columns,
-            _ => columns,
-        };
-        let most = if by_row || is_small_integer(few.dtype) { most.min(NARROW_COLUMNS) } else { most };
-        let fits = (1..=most).contains(&columns) && rows >= columns.max(least_rows) && depth >= least && walked >= WALKED[several] / part;
-        if fits { Ok(()) } else { Err(Skip::Shape("not of so few columns by so many rows and so much depth that a walk pays")) }
+    pub(crate) fn columns(request: &Request<'_>) -> Result<(Few, usize), Skip> {
+        let request = request.transposed();
+        check_types(&request)?;
+        check_columns(&request)?;
+        Few::rows(&request)
     }
 
-    /// Plans a problem whose layouts are resolved.
+    /// The product of few rows, of one floating-point type or of integers by it, and its bytes of scratch.
     ///
     /// # Errors
     /// Products that the kernels do not take.
-    pub(crate) fn plan(self, problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-        let (kernel, scratch_bytes) = self.product(&problem, target)?;
-        RowPlan::of(problem, target, Some(scratch_bytes), kernel)
-    }
-
-    /// The kernel of a problem whose layouts are resolved, and its bytes of scratch.
-    ///
-    /// # Errors
-    /// Products that the kernels do not take.
-    pub(crate) fn product(self, problem: &Problem, target: &CpuTarget) -> Result<(Few, usize), Skip> {
-        self.check(problem)?;
-        let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-        let (few, many) = (self.few.of(problem)?, self.many.of(problem)?);
-        let result = problem.op.tensor(self.result).ok_or(Skip::Op("without a result"))?;
-        support::dense(problem)?;
-        epilogue::check(&problem.attr, result)?;
-        let attr = &problem.attr;
-        let adjusted = attr.scales.contains_key(&self.few.arg) || attr.zero_points.contains_key(&self.few.arg);
-        let quantised = |arg: &Arg| *arg != Arg::DST && !(*arg == self.few.arg && is_small_integer(few.dtype));
-        if attr.scales.keys().chain(attr.zero_points.keys()).any(quantised) || !attr.precomputed_reductions.is_empty() {
+    pub(crate) fn rows(request: &Request<'_>) -> Result<(Few, usize), Skip> {
+        check_types(request)?;
+        let Request { a, attr, .. } = *request;
+        let quantised = |arg: &Arg| *arg != Arg::DST && !(*arg == a.arg && is_small_integer(a.tensor.dtype));
+        if attr.scales.keys().chain(attr.zero_points.keys()).any(quantised) {
             return Err(Skip::Attr("quantised operands".into()));
         }
-        let request = Request {
-            isa,
-            workers: target.threads,
-            weights: Weights::new(many, self.many.across[0], &self.many.depth, isa)?,
-            batches: result.dims()[..self.batch].iter().product::<i64>() as usize,
-            rows: few.dims()[self.few.across[0]] as usize,
-            bf16: many.dtype == DataType::Bf16 && !adjusted,
-            grouped: None,
-            rounds: false,
-            zero: false,
-        };
-        let product = Product::new(request)?;
-        let plain = few.blocking().is_some_and(|b| {
-            let even = |n: &i64| product.word_type() == DataType::F32 || n % 2 == 0;
-            let depth = Axis::new(&self.few.depth, few.dims());
-            let row = Some(&b.strides[self.few.across[0]]).filter(|_| few.dims()[self.few.across[0]] > 1);
-            b.is_plain() && depth.chained(b) == Some(1) && b.strides[..self.batch].iter().chain(row).chain([&b.offset]).all(even)
-        });
-        let has_words = plain && product.takes_words() && product.word_type() == few.dtype;
-        let scratch_bytes = product.scratch_bytes().ok_or(TOO_LARGE)?;
-        Ok((self.ready(problem, Kind::Few(product), [has_words, false])?, scratch_bytes))
+        let streamed = streamed(request)?;
+        Few::new(request, streamed, Kind::Few(Product::new(streamed)?))
     }
 
-    /// A product of these sides of a problem; whether its kernels take words, and whether scales vary along K.
-    pub(super) fn ready(self, problem: &Problem, product: Kind, [has_words, grouped]: [bool; 2]) -> Result<Few, Skip> {
-        let (few, many) = (self.few.of(problem)?, self.many.of(problem)?);
-        let result = problem.op.tensor(self.result).ok_or(Skip::Op("without a result"))?;
-        let Sides { few: side, many: other, batch, .. } = &self;
-        let dims = [[other.across[0], other.depth[0]], [side.across[1], other.across[1]]];
-        let places = Places::new([few, many, result], *batch, [&side.across[..1], &side.depth], dims)?;
-        Ok(Few { attr: problem.attr.clone(), sides: self, product, places, has_words, grouped })
+    /// The kernel of a planned product of these operands, and its bytes of scratch.
+    pub(super) fn new(request: &Request<'_>, streamed: gemv::Request, product: Kind) -> Result<(Few, usize), Skip> {
+        let Request { a, b, c, attr, batch, .. } = *request;
+        let scratch_bytes = match &product {
+            Kind::Few(product) => product.scratch_bytes(),
+            Kind::Many(product) => product.scratch_bytes(),
+        };
+        let has_words = matches!(&product, Kind::Few(product) if product.takes_words() && is_natural(request, product.word_type()));
+        let dims = [[b.columns[0], b.rows[0]], [c.rows[0], c.columns[0]]];
+        let places = Places::new([a.tensor, b.tensor, c.tensor], batch, [a.rows, a.columns], dims)?;
+        let grouped = streamed.grouped.is_some_and(|g| g.scale.is_some());
+        let few = Few { attr: attr.clone(), args: [a.arg, b.arg, c.arg], product, places, has_words, grouped };
+        Ok((few, scratch_bytes.ok_or(TOO_LARGE)?))
     }
+}
+
+/// Whether the left operand has the kernels' type, no quantisation, and is contiguous along K, in whole words.
+pub(super) fn is_natural(request: &Request<'_>, words: DataType) -> bool {
+    let Request { a, attr, batch, .. } = *request;
+    let t = a.tensor;
+    let even = |n: &i64| words == DataType::F32 || n % 2 == 0;
+    let depth = Axis::new(a.columns, t.dims());
+    let row = |b: &Blocking| b.strides[a.rows[0]] * i64::from(t.dims()[a.rows[0]] > 1);
+    let plain = t.blocking().is_some_and(|b| {
+        b.is_plain() && (depth.chained(b) == Some(1) || depth.len() == 1) && b.strides[..batch].iter().chain(&[row(b), b.offset]).all(even)
+    });
+    plain && t.dtype == words && ![&attr.scales, &attr.zero_points].iter().any(|q| q.contains_key(&a.arg))
+}
+
+/// Refuses all but operands of one floating-point type, and few rows of integers by such a type.
+fn check_types(request: &Request<'_>) -> Result<(), Skip> {
+    let [few, many] = [request.a, request.b].map(|m| m.tensor.dtype);
+    let real = [DataType::F32, DataType::Bf16, DataType::F16].contains(&many);
+    if real && (few == many || is_small_integer(few)) { Ok(()) } else { Err(Skip::DataType(format!("{few} by {many}"))) }
 }
 
 impl Generated for Few {
@@ -258,40 +213,42 @@ impl Generated for Few {
     fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         const ZERO: Broadcast<'static> = Broadcast::constant(0.0);
         const ONE: Broadcast<'static> = Broadcast::constant(1.0);
-        let (Sides { few, many, result, .. }, attr) = (&self.sides, &self.attr);
-        let mut a = Source::shifted(simd, ctx, attr, few.arg)?;
-        let [b, c] = [View::of(simd, ctx, many.arg)?, View::of(simd, ctx, *result)?];
+        let ([few, many, result], attr, places) = (self.args, &self.attr, &self.places);
+        let mut a = Source::shifted(simd, ctx, attr, few)?;
+        let [b, c] = [View::of(simd, ctx, many)?, View::of(simd, ctx, result)?];
         c.zero_padding();
-        let (mut factors, mut scale, mut zero) = ([ONE; 2], ONE, ZERO);
-        if attr.scales.contains_key(&few.arg) {
-            let scale = Broadcast::scale(simd, ctx, attr, few.arg, a.view.dims())?;
-            if few.arg == Arg::WEIGHTS || scale.varies(few.depth[0]) {
-                a.scale = Some(scale).filter(|scale| !scale.is_constant(1.0));
+        let (mut factors, mut scale, mut zero) = ((!attr.scales.is_empty()).then_some([ONE; 2]), None, None);
+        if let Some([of_few, of_many]) = &mut factors {
+            let (own, depth) = (Broadcast::scale(simd, ctx, attr, few, a.view.dims())?, places.axes[1].fastest());
+            if few == Arg::WEIGHTS || own.varies(depth) {
+                a.scale = Some(own).filter(|scale| !scale.is_constant(1.0));
             } else {
-                factors[0] = scale.without(few.depth[0]);
+                *of_few = own.without(depth);
+            }
+            let own = Broadcast::scale(simd, ctx, attr, many, b.dims())?;
+            if self.grouped {
+                scale = Some(own);
+            } else {
+                *of_many = own.without(places.weights[1]);
             }
         }
-        if attr.scales.contains_key(&many.arg) {
-            let own = Broadcast::scale(simd, ctx, attr, many.arg, b.dims())?;
-            *if self.grouped { &mut scale } else { &mut factors[1] } = if self.grouped { own } else { own.without(many.depth[0]) };
+        if attr.zero_points.contains_key(&many) {
+            zero = Some(Broadcast::zero_point(simd, ctx, attr, many, b.dims())?);
         }
-        if attr.zero_points.contains_key(&many.arg) {
-            zero = Broadcast::zero_point(simd, ctx, attr, many.arg, b.dims())?;
-        }
-        let column = if few.arg == Arg::WEIGHTS { few.across[1] } else { many.across[1] };
+        let column = places.dst[usize::from(few != Arg::WEIGHTS)];
         let bias = View::optional(simd, ctx, Arg::BIAS)?;
         let bias =
             bias.map(|bias| if bias.dims().len() == c.dims().len() { Broadcast::tensor(bias) } else { Broadcast::along(bias, column) });
-        let before = Before { factors: (!attr.scales.is_empty()).then_some(factors), bias };
+        let before = Before { factors, bias };
         let operands = Operands {
-            places: &self.places,
+            places,
             a: &a,
-            words: ctx.input(few.arg).filter(|_| self.has_words),
+            words: ctx.input(few).filter(|_| self.has_words),
             b: b.buf(),
-            zero: &zero,
-            scale: &scale,
-            factors: [Arg::scale(many.arg), Arg::zero_point(many.arg)].map(|arg| ctx.bound(arg).and_then(|b| b.regions.first()?.bytes())),
-            tail: &Epilogue::new(Chain::new(simd, ctx, attr, *result)?.with(&before))?,
+            zero: zero.as_ref().unwrap_or(&ZERO),
+            scale: scale.as_ref().unwrap_or(&ONE),
+            factors: [Arg::scale(many), Arg::zero_point(many)].map(|arg| ctx.bound(arg).and_then(|b| b.regions.first()?.bytes())),
+            tail: &Epilogue::new(Chain::new(simd, ctx, attr, result)?.with(&before))?,
         };
         match code {
             Code::Few(product) => product.run(&operands, ctx.executor(), &mut scratch),

@@ -1,21 +1,20 @@
 //! `gemv:jit`: products of up to 8 rows, which stream the weights once and decode them in registers; and `unpacked:jit` and `unpacked:amx`:
 //! products of more rows with weights of 8 or 4 bits, or of f16, which the loop nest unpacks part by part.
 
-use super::few::{Kind, Side, Sides};
+use super::few::{Few, Kind, is_natural};
+use super::jit::plan_on;
 use super::place;
-use super::tiled::{self, Matrix, product};
+use super::tiled::{Matrix, Request, product};
 use crate::CpuTarget;
 use crate::kernels::amx;
-use crate::kernels::epilogue;
-use crate::kernels::gemv::{Factor, Grouped, MAX_ROWS, Product, Request, Unpacked, Weights};
+use crate::kernels::gemv::{self, Factor, Grouped, MAX_ROWS, Product, Unpacked, Weights};
 use crate::kernels::nest::Right;
+use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::{self, Tail};
 use crate::ops::{passes, support};
-use crate::row::RowPlan;
+use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
-use oxidnn_spec::op::Matmul;
-use oxidnn_spec::{Arg, Attr, Blocking, DataType, FpMathMode, Op, Problem, Quant, Tensor};
-use std::sync::Arc;
+use oxidnn_spec::{Attr, Blocking, DataType, FpMathMode, Op, Problem, Quant, Tensor};
 
 /// Takes dense products of few rows and a floating-point source.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -23,18 +22,17 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if !(1..=MAX_ROWS as i64).contains(&op.src.dims()[op.src.dims().len() - 2]) {
         return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
     }
-    let (problem, request, target) = resolved(problem, target)?;
-    if request.isa.amx && is_faster_in_tiles(&problem, target) == Some(true) {
-        return Err(Skip::Shape("enough rows for tiles of AMX"));
-    }
-    passes::left(tail(&problem, &request, target), &problem.attr)?;
-    if request.weights.are_short(request.isa, UNPACKED_COLUMNS * (request.rows - 1)) {
-        return Err(Skip::Shape("rows of weights so short that unpacking them is faster"));
-    }
-    let product = Product::new(request)?;
-    let has_words = product.takes_words() && is_natural(&problem, product.word_type());
-    let scratch = product.scratch_bytes();
-    ready(problem, target, request, (Kind::Few(product), scratch, has_words))
+    plan_on(problem, target, support::isa(target)?, |request| {
+        let streamed = streamed_by_floats(request)?;
+        if request.isa.amx && is_faster_in_tiles(request) == Some(true) {
+            return Err(Skip::Shape("enough rows for tiles of AMX"));
+        }
+        passes::left(tail(request, &streamed), request.attr)?;
+        if streamed.weights.are_short(request.isa, UNPACKED_COLUMNS * (streamed.rows - 1)) {
+            return Err(Skip::Shape("rows of weights so short that unpacking them is faster"));
+        }
+        Few::new(request, streamed, Kind::Few(Product::new(streamed)?))
+    })
 }
 
 /// Columns of weights of 4 bits, for each row of the source but the first, up to which unpacking rows that leave a vector idle is faster.
@@ -88,15 +86,13 @@ const MIN_AMX_PACKED_ROWS: usize = 7;
 /// Weights larger than this many times L2 are taken to be in memory.
 const L2_MULTIPLE_IN_MEMORY: usize = 8;
 
-/// Whether tiles are faster than gemv for the few rows of a problem with resolved layouts; `None` unless the operands are of one
-/// floating-point type, without scales and zero points.
-pub(super) fn is_faster_in_tiles(problem: &Problem, target: &CpuTarget) -> Option<bool> {
-    let Op::Matmul(op) = &problem.op else { return None };
-    let rows = op.src.dims()[op.src.dims().len() - 2].max(0) as usize;
-    let n = op.weights.dims().len();
-    let plain = !op.src.dtype.is_integral() && problem.attr.scales.is_empty() && problem.attr.zero_points.is_empty();
-    let alike = plain && op.src.dtype == op.weights.dtype;
-    alike.then(|| prefers_tiles(rows, &op.weights, (&[n - 2], n - 1), target))
+/// Whether tiles are faster than gemv for the few rows of a product; `None` unless the operands are of one floating-point type, without
+/// scales and zero points.
+pub(super) fn is_faster_in_tiles(request: &Request<'_>) -> Option<bool> {
+    let Request { a, b, attr, target, .. } = *request;
+    let plain = !a.tensor.dtype.is_integral() && attr.scales.is_empty() && attr.zero_points.is_empty();
+    let alike = plain && a.tensor.dtype == b.tensor.dtype;
+    alike.then(|| prefers_tiles(place::count(a.tensor, a.rows), b.tensor, (b.rows, b.columns[0]), target))
 }
 
 /// Whether `rows` rows are enough for tiles to be faster than gemv, for weights of the rows' floating-point type. `depth` and `column` are
@@ -175,7 +171,7 @@ const MIN_F16_ELEMENTS: i64 = 1 << 16;
 
 /// Takes dense products with weights of 8 or 4 bits, or of f16 if they have more rows than gemv takes, and a floating-point source.
 pub(super) fn plan_compressed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    unpacked(problem, target, false)
+    plan_on(problem, target, support::isa(target)?.without_amx(), unpacked)
 }
 
 /// Rows from which on AMX, which unpacks all weights first, is faster than vectors, which unpack by K blocks.
@@ -188,121 +184,70 @@ pub(super) fn plan_compressed_amx(problem: &Problem, target: &CpuTarget) -> Resu
     if op.dst.dims()[op.dst.dims().len() - 2] < MIN_AMX_UNPACK_ROWS {
         return Err(Skip::Shape("so few rows"));
     }
-    unpacked(problem, target, true)
+    plan_on(problem, target, support::isa(target)?, unpacked)
 }
 
-fn unpacked(problem: &Problem, target: &CpuTarget, on_amx: bool) -> Result<Box<dyn Plan>, Skip> {
-    let (problem, request, target) = resolved(problem, target)?;
-    let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
-    let words = Unpacked::word_type(&request);
-    if op.weights.dtype == DataType::F16 {
-        let n = op.dst.dims().len();
-        let by_column = op.weights.blocking().is_some_and(|b| b.is_plain() && b.strides[n - 1] != 1);
-        let elements = op.weights.dims()[n - 2..].iter().product::<i64>();
-        if op.dst.dims()[n - 2] < MIN_F16_ROWS[usize::from(by_column)] || elements < MIN_F16_ELEMENTS {
+fn unpacked(request: &Request<'_>) -> Result<(Few, usize), Skip> {
+    let streamed = streamed_by_floats(request)?;
+    let Request { a, b, c, isa, target, .. } = *request;
+    let words = Unpacked::word_type(&streamed);
+    if b.tensor.dtype == DataType::F16 {
+        let by_column = b.tensor.blocking().is_some_and(|own| own.is_plain() && own.strides[b.columns[0]] != 1);
+        let elements = (place::count(b.tensor, b.rows) * place::count(b.tensor, b.columns)) as i64;
+        if c.tensor.dims()[c.rows[0]] < MIN_F16_ROWS[usize::from(by_column)] || elements < MIN_F16_ELEMENTS {
             return Err(Skip::Shape("so few rows or weights that tiles convert as they multiply"));
         }
         // The source is copied element by element, except where it is contiguous.
-        if !op.src.blocking().is_some_and(|b| b.is_plain() && b.strides[n - 1] == 1) {
+        if !a.tensor.blocking().is_some_and(|own| own.is_plain() && own.strides[a.columns[0]] == 1) {
             return Err(Skip::Layout("of the source: not contiguous along K".into()));
         }
     }
     // Plain weights are unpacked with tables of scales and zero points.
-    let plain = op.weights.blocking().is_some_and(Blocking::is_plain);
-    let grouped = request.grouped.map(|g| if plain { g.in_tables() } else { g });
-    let request = Request { isa: if on_amx { request.isa } else { request.isa.without_amx() }, grouped, ..request };
-    let row = op.src.blocking().map(|b| b.strides[op.src.dims().len() - 2] as usize * words.bits() / 8);
-    let tail = passes::left(tail(&problem, &request, target), &problem.attr)?;
-    let product = Unpacked::new(request, row.filter(|_| is_natural(&problem, words)), tail, target)?;
-    if product.is_on_amx() != on_amx {
+    let plain = b.tensor.blocking().is_some_and(Blocking::is_plain);
+    let streamed = gemv::Request { grouped: streamed.grouped.map(|g| if plain { g.in_tables() } else { g }), ..streamed };
+    let row = a.tensor.blocking().map(|own| own.strides[a.rows[0]] as usize * words.bits() / 8);
+    let tail = passes::left(tail(request, &streamed), request.attr)?;
+    let product = Unpacked::new(streamed, row.filter(|_| is_natural(request, words)), tail, target)?;
+    if product.is_on_amx() != isa.amx {
         return Err(Skip::Op("products that tiles of AMX take"));
     }
-    let scratch = product.scratch_bytes();
-    ready(problem, target, request, (Kind::Many(product), scratch, false))
+    Few::new(request, streamed, Kind::Many(product))
 }
 
 /// The epilogue in registers, if one is possible.
-fn tail(problem: &Problem, request: &Request, target: &CpuTarget) -> Option<Tail> {
-    let Op::Matmul(op) = &problem.op else { return None };
-    let n = op.dst.dims().len();
-    let (row, column) = (n - 2, n - 1);
-    place::plain(&op.dst, &[row], &[column]).ok()?;
-    let mut attr = problem.attr.clone();
+fn tail(request: &Request<'_>, streamed: &gemv::Request) -> Option<Tail> {
+    place::plain(request.c.tensor, request.c.rows, request.c.columns).ok()?;
+    let mut attr = request.attr.clone();
     // Scales that vary along K are applied while unpacking.
-    if request.grouped.is_some_and(|g| g.scale.is_some()) {
-        attr.scales.remove(&Arg::WEIGHTS);
+    if streamed.grouped.is_some_and(|g| g.scale.is_some()) {
+        attr.scales.remove(&request.b.arg);
     }
-    let scales: Vec<Option<usize>> = (0..n).map(|d| (d != row).then_some(d)).collect();
-    let matrix = |arg, tensor| Matrix { arg, tensor, rows: &[], columns: &[] };
-    let c = Matrix { arg: Arg::DST, tensor: &op.dst, rows: &[row], columns: &[column] };
-    let (a, b) = (matrix(Arg::SRC, &op.src), matrix(Arg::WEIGHTS, &op.weights));
-    let tiled = tiled::Request { attr: &attr, isa: request.isa, target, a, b, c, batch: row, bias: op.bias.as_ref(), scales: &scales };
     // All products have the same lines of operands.
-    if tiled.differs() { None } else { tiled.tail(false) }
+    if request.differs() { None } else { Request { attr: &attr, ..*request }.tail(false) }
 }
 
-fn ready(
-    problem: Problem,
-    target: &CpuTarget,
-    request: Request,
-    (product, scratch, has_words): (Kind, Option<usize>, bool),
-) -> Result<Box<dyn Plan>, Skip> {
-    let scratch_bytes = scratch.ok_or(Skip::Shape("scratch exceeds the address space"))?;
-    let grouped = request.grouped.is_some_and(|g| g.scale.is_some());
-    let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
-    let column = op.dst.dims().len() - 1;
-    let row = column - 1;
-    let few = Side { arg: Arg::SRC, across: [row; 2], depth: vec![column] };
-    let many = Side { arg: Arg::WEIGHTS, across: [column; 2], depth: vec![row] };
-    let kernel = Sides { few, many, result: Arg::DST, batch: row }.ready(&problem, product, [has_words, grouped])?;
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+/// The product as kernels that stream the right operand take it, for a left operand of floating-point elements.
+fn streamed_by_floats(request: &Request<'_>) -> Result<gemv::Request, Skip> {
+    let dtype = request.a.tensor.dtype;
+    support::operand_type(dtype)?;
+    if dtype.is_integral() { Err(Skip::DataType(format!("{dtype} as source"))) } else { streamed(request) }
 }
 
-/// The problem with resolved layouts, as a request to the kernels.
-fn resolved<'t>(problem: &Problem, target: &'t CpuTarget) -> Result<(Problem, Request, &'t CpuTarget), Skip> {
-    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
-    support::known(problem)?;
-    if [&op.src, &op.weights, &op.dst].iter().any(|t| t.is_empty()) {
-        return Err(Skip::Shape("empty"));
-    }
-    support::operand_type(op.src.dtype)?;
-    if op.src.dtype.is_integral() {
-        return Err(Skip::DataType(format!("{} as source", op.src.dtype)));
-    }
-    epilogue::check(&problem.attr, &op.dst)?;
-    if !problem.attr.precomputed_reductions.is_empty() {
-        return Err(Skip::Attr("precomputed reductions".into()));
-    }
-    let mut problem = problem.clone();
-    if let Op::Matmul(op) = &mut problem.op {
-        super::resolve_weights(op, &problem.attr, target)?;
-    }
-    problem.resolve();
-    support::dense(&problem)?;
-    let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
-    let request = request(op, &problem.attr, isa, target.threads)?;
-    Ok((problem, request, target))
-}
-
-fn request(op: &Matmul, attr: &Attr, isa: oxidnn_jit::Isa, workers: usize) -> Result<Request, Skip> {
-    let dims = op.dst.dims();
-    let (row, column) = (dims.len() - 2, dims.len() - 1);
-    let weights = Weights::new(&op.weights, column, &[row], isa)?;
-    let batches = dims[..row].iter().product::<i64>() as usize;
-    let grouped = grouped(op, attr, isa)?;
-    let zero = attr.zero_points.contains_key(&Arg::WEIGHTS) && grouped.is_none_or(|g| g.zero.is_none());
-    let adjusted = [&attr.scales, &attr.zero_points].iter().any(|q| q.contains_key(&Arg::SRC));
-    Ok(Request {
+/// The product as kernels that stream the right operand take it.
+pub(super) fn streamed(request: &Request<'_>) -> Result<gemv::Request, Skip> {
+    let Request { attr, isa, target, a, b, c, .. } = *request;
+    let grouped = grouped(&b, attr, isa)?;
+    let adjusted = [&attr.scales, &attr.zero_points].iter().any(|q| q.contains_key(&a.arg));
+    Ok(gemv::Request {
         isa,
-        workers,
-        weights,
-        batches,
-        rows: dims[row] as usize,
-        bf16: !adjusted && (op.src.dtype == DataType::Bf16 || op.src.dtype.bits() <= 8),
+        workers: target.threads,
+        weights: Weights::new(b.tensor, b.columns[0], b.rows, isa)?,
+        batches: c.tensor.dims()[..request.batch].iter().product::<i64>() as usize,
+        rows: place::count(c.tensor, c.rows),
+        bf16: !adjusted && (a.tensor.dtype == DataType::Bf16 || a.tensor.dtype.bits() <= 8),
         grouped,
         rounds: matches!(attr.fpmath.mode, FpMathMode::Bf16 | FpMathMode::Any),
-        zero,
+        zero: attr.zero_points.contains_key(&b.arg) && grouped.is_none_or(|g| g.zero.is_none()),
     })
 }
 
@@ -312,18 +257,17 @@ fn group_size(quant: Option<&Quant>, depth: usize) -> Option<usize> {
     Some(quant.groups.first().map_or(1, |g| g.max(&1).unsigned_abs() as usize))
 }
 
-/// The part of the weights' quantisation that varies along K.
-fn grouped(op: &Matmul, attr: &Attr, isa: oxidnn_jit::Isa) -> Result<Option<Grouped>, Skip> {
-    let dims = op.weights.dims();
-    let (depth, column) = (dims.len() - 2, dims.len() - 1);
-    let [scale, zero] = [&attr.scales, &attr.zero_points].map(|q| q.get(&Arg::WEIGHTS));
+/// The part of the quantisation of the right operand that varies along K.
+fn grouped(b: &Matrix<'_>, attr: &Attr, isa: Isa) -> Result<Option<Grouped>, Skip> {
+    let (dims, depth, column) = (b.tensor.dims(), b.rows[0], b.columns[0]);
+    let [scale, zero] = [&attr.scales, &attr.zero_points].map(|q| q.get(&b.arg));
     let sizes = [scale, zero].map(|q| group_size(q, depth));
     let Some(size) = sizes.iter().flatten().copied().min() else { return Ok(None) };
     if sizes.iter().flatten().any(|s| s % size != 0) || dims[..depth].iter().any(|d| *d != 1) {
         return Err(Skip::Attr("groups of several sizes, or of a batch of weights".into()));
     }
-    let panels = crate::kernels::tile::layout::panel_columns(isa, dims[column] as usize) as i64;
-    let whole = op.weights.blocking().is_some_and(|b| dims[column] % b.inner.of(column).max(panels) == 0);
+    let panels = panel_columns(isa, dims[column] as usize) as i64;
+    let whole = b.tensor.blocking().is_some_and(|b| dims[column] % b.inner.of(column).max(panels) == 0);
     let factor = |quant: &Quant| {
         use DataType::{Bf16, F16, F32, S8, U8};
         let every = quant.mask >> column & 1 == 1 && quant.groups.get(1).is_none_or(|g| *g <= 1);
@@ -332,16 +276,4 @@ fn grouped(op: &Matmul, attr: &Attr, isa: oxidnn_jit::Isa) -> Result<Option<Grou
         if in_place { Factor::InPlace(quant.dtype) } else { Factor::Table }
     };
     Ok(Some(Grouped { size, scale: scale.filter(|_| sizes[0].is_some()).map(factor), zero: zero.map(factor) }))
-}
-
-/// Whether the source has the kernels' type, no quantisation, and is contiguous along K.
-fn is_natural(problem: &Problem, words: DataType) -> bool {
-    let (Op::Matmul(op), attr) = (&problem.op, &problem.attr) else { return false };
-    let n = op.src.dims().len();
-    let plain = op.src.blocking().is_some_and(|b| {
-        let even = |s: &i64| words == DataType::F32 || s % 2 == 0;
-        let apart = if op.src.dims()[n - 2] > 1 { n - 1 } else { n - 2 };
-        b.is_plain() && (b.strides[n - 1] == 1 || op.src.dims()[n - 1] == 1) && b.strides[..apart].iter().chain([&b.offset]).all(even)
-    });
-    plain && op.src.dtype == words && ![&attr.scales, &attr.zero_points].iter().any(|q| q.contains_key(&Arg::SRC))
 }

@@ -5,7 +5,6 @@ use super::dots::Dots;
 use super::gemv;
 use super::tiled::{Matrix, Request, product};
 use crate::CpuTarget;
-use crate::kernels::broadcast::varying;
 use crate::kernels::gemv::MAX_ROWS;
 use crate::kernels::tile::Product;
 use crate::kernels::{amx, epilogue};
@@ -14,9 +13,7 @@ use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::Matmul;
-use oxidnn_spec::{Arg, Attr, Op, Problem, Quant, Tensor};
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use oxidnn_spec::{Arg, Op, Problem};
 
 /// Bytes of weights that are multiplied before bandwidth matters.
 const MAX_LATENCY_BOUND_BYTES: i64 = 64 << 10;
@@ -43,9 +40,10 @@ pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dy
     if !few && of_few == product.is_some() {
         return Err(Skip::Shape("more than 64 KiB of weights"));
     }
-    let planned = plan(problem, target)?;
-    let faster = if of_few && product.is_none() { gemv::is_faster_in_tiles(planned.problem(), target) } else { Some(true) };
-    if faster.unwrap_or(few) { Ok(planned) } else { Err(Skip::Shape("so few rows")) }
+    plan_on(problem, target, support::isa(target)?.without_amx(), |request| {
+        let faster = if of_few && product.is_none() { gemv::is_faster_in_tiles(request) } else { Some(true) };
+        if faster.unwrap_or(few) { request.plan() } else { Err(Skip::Shape("so few rows")) }
+    })
 }
 
 /// The product, if AMX multiplies its types on this processor.
@@ -59,8 +57,7 @@ fn on_amx(op: &Matmul, target: &CpuTarget) -> Option<Product> {
 /// # Errors
 /// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    plan_on(problem, target, isa.without_amx(), |request| request.plan())
+    plan_on(problem, target, support::isa(target)?.without_amx(), |request| request.plan())
 }
 
 /// Takes products of bytes with one row or one column whose operands are contiguous along K.
@@ -68,8 +65,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 /// # Errors
 /// Problems that the row does not take.
 pub(super) fn plan_dots(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    plan_on(problem, target, isa.without_amx(), Dots::plan)
+    plan_on(problem, target, support::isa(target)?.without_amx(), Dots::plan)
 }
 
 /// Takes dense products of the types that AMX multiplies.
@@ -83,57 +79,46 @@ pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     plan_on(problem, target, isa, |request| request.plan())
 }
 
-/// Makes the kernel of a request and says its bytes of scratch.
-pub(crate) type Make<K> = fn(&Request<'_>) -> Result<(K, usize), Skip>;
-
-fn plan_on<K: Generated>(problem: &Problem, target: &CpuTarget, isa: Isa, make: Make<K>) -> Result<Box<dyn Plan>, Skip> {
-    let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
-    product(op.src.dtype, op.weights.dtype)?;
-    let n = op.dst.dims().len();
-    let (row, column) = (n - 2, n - 1);
+/// Plans a dense product, with its layouts resolved, by the kernel and the bytes of scratch that `make` makes of it.
+///
+/// # Errors
+/// Products that no row of generated code takes, and those that `make` declines.
+pub(super) fn plan_on<K: Generated>(
+    problem: &Problem,
+    target: &CpuTarget,
+    isa: Isa,
+    make: impl FnOnce(&Request<'_>) -> Result<(K, usize), Skip>,
+) -> Result<Box<dyn Plan>, Skip> {
     support::known(problem)?;
+    let mut problem = problem.clone();
+    let Op::Matmul(op) = &mut problem.op else { return Err(Skip::Op("anything but matmul")) };
     if [&op.src, &op.weights, &op.dst].iter().any(|t| t.is_empty()) {
         return Err(Skip::Shape("empty"));
     }
-    check(&problem.attr, op)?;
-    let mut problem = problem.clone();
-    if let Op::Matmul(op) = &mut problem.op {
-        super::resolve_weights(op, &problem.attr, target)?;
+    if !problem.attr.precomputed_reductions.is_empty() {
+        return Err(Skip::Attr("precomputed reductions".into()));
     }
+    super::resolve_weights(op, &problem.attr, target)?;
     problem.resolve();
     support::dense(&problem)?;
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     epilogue::check(&problem.attr, &op.dst)?;
+    let n = op.dst.dims().len();
+    let (row, column) = (n - 2, n - 1);
     let scales: Vec<Option<usize>> = (0..n).map(|d| (d != row).then_some(d)).collect();
+    let (rows, columns) = (&[row][..], &[column][..]);
+    let matrix = |arg, tensor| Matrix { arg, tensor, rows, columns };
     let request = Request {
         attr: &problem.attr,
         isa,
         target,
-        a: Matrix { arg: Arg::SRC, tensor: &op.src, rows: &[row], columns: &[column] },
-        b: Matrix { arg: Arg::WEIGHTS, tensor: &op.weights, rows: &[row], columns: &[column] },
-        c: Matrix { arg: Arg::DST, tensor: &op.dst, rows: &[row], columns: &[column] },
+        a: matrix(Arg::SRC, &op.src),
+        b: matrix(Arg::WEIGHTS, &op.weights),
+        c: matrix(Arg::DST, &op.dst),
         batch: row,
         bias: op.bias.as_ref(),
         scales: &scales,
     };
     let (kernel, scratch_bytes) = make(&request)?;
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
-}
-
-/// Refuses scales and zero points that vary along K.
-fn check(attr: &Attr, op: &Matmul) -> Result<(), Skip> {
-    let n = op.dst.dims().len();
-    let along = |quant: Option<&Quant>, t: &Tensor, d: usize| quant.is_some_and(|q| varying(q, t.dims()) >> d & 1 == 1);
-    let differ =
-        |all: &BTreeMap<Arg, Quant>| along(all.get(&Arg::SRC), &op.src, n - 1) || along(all.get(&Arg::WEIGHTS), &op.weights, n - 2);
-    if differ(&attr.scales) {
-        return Err(Skip::Attr("scales that differ along the reduction".into()));
-    }
-    if differ(&attr.zero_points) {
-        return Err(Skip::Attr("zero points that differ along the reduction".into()));
-    }
-    if !attr.precomputed_reductions.is_empty() {
-        return Err(Skip::Attr("precomputed reductions".into()));
-    }
-    Ok(())
+    RowPlan::of(problem, target, Some(scratch_bytes), kernel)
 }

@@ -13,7 +13,7 @@ pub(super) mod few;
 pub(super) mod gemv;
 pub(super) mod jit;
 mod merged;
-mod packed;
+pub(super) mod packed;
 pub(super) mod place;
 pub(super) mod sparse;
 pub(super) mod tiled;
@@ -23,7 +23,7 @@ use crate::CpuTarget;
 use crate::kernels::dot::panel_width;
 use crate::kernels::tile::layout;
 use crate::ops::{doubles, fallback, passes, rounded, staged, support};
-use few::{Side, Sides};
+use few::Few;
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::op::Matmul;
 use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
@@ -78,21 +78,10 @@ const GENERATED: &[Choose<CpuTarget>] =
 /// What the row does not take.
 pub(super) fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
-    let n = op.dst.dims().len();
-    let (row, column) = (n - 2, n - 1);
-    if op.dst.dims()[column] > few::most_columns(target) {
+    if op.dst.dims()[op.dst.dims().len() - 1] > few::most_columns(target) {
         return Err(Skip::Shape("more columns than half of a vector"));
     }
-    let few = Side { arg: Arg::WEIGHTS, across: [column; 2], depth: vec![row] };
-    let many = Side { arg: Arg::SRC, across: [row; 2], depth: vec![column] };
-    let sides = Sides { few, many, result: Arg::DST, batch: row };
-    let mut problem = problem.clone();
-    if let Op::Matmul(op) = &mut problem.op {
-        resolve_weights(op, &problem.attr, target)?;
-    }
-    problem.resolve();
-    sides.check_columns(&problem, target)?;
-    sides.plan(problem, target)
+    jit::plan_on(problem, target, support::isa(target)?, Few::columns)
 }
 
 /// A source of floating-point elements may be copied as f32.

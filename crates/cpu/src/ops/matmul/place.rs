@@ -111,20 +111,10 @@ pub(crate) fn of_rows(isa: Isa, rows: usize, b: &Tensor, (right, place): (Right,
     let crosses = !place.row.is_multiple_of(isa.width().bytes()) && b.bytes() >= MIN_CROSSING_BYTES;
     let few = b.bytes() <= MAX_IN_PLACE_BYTES || !place.row.is_multiple_of(ALIAS_BYTES);
     match rows {
-        ..=MAX_IN_PLACE_ROWS => {
-            if few {
-                Right::InPlace
-            } else {
-                right
-            }
-        }
-        _ => {
-            if crosses {
-                Right::Packed
-            } else {
-                right
-            }
-        }
+        ..=MAX_IN_PLACE_ROWS if few => Right::InPlace,
+        ..=MAX_IN_PLACE_ROWS => right,
+        _ if crosses => Right::Packed,
+        _ => right,
     }
 }
 

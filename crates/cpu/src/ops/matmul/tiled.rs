@@ -48,7 +48,7 @@ pub(crate) struct Matrix<'p> {
 /// A product to be planned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'p> {
-    /// Attributes, whose quantisation has been checked not to vary along K.
+    /// Attributes.
     pub(crate) attr: &'p Attr,
     /// Instruction set.
     pub(crate) isa: Isa,
@@ -181,7 +181,27 @@ fn batch_steps(t: &Tensor, n: usize) -> Dims {
     Dims::from_fn(n, |d| if t.dims()[d] == 1 { 0 } else { t.blocking().map_or(0, |b| b.strides[d]) * size })
 }
 
-impl Request<'_> {
+impl<'p> Request<'p> {
+    /// The same product transposed: the columns of `B` are the rows of its left operand.
+    pub(super) fn transposed(&self) -> Self {
+        let transposed = |m: Matrix<'p>| Matrix { rows: m.columns, columns: m.rows, ..m };
+        Request { a: transposed(self.b), b: transposed(self.a), c: transposed(self.c), ..*self }
+    }
+
+    /// Refuses quantisation that varies along K.
+    fn check_depth(&self) -> Result<(), Skip> {
+        let Request { a, b, attr, .. } = *self;
+        for (all, what) in [(&attr.scales, "scales"), (&attr.zero_points, "zero points")] {
+            let varies = |m: Matrix<'_>, depth: &[usize]| {
+                all.get(&m.arg).is_some_and(|q| depth.iter().any(|d| varying(q, m.tensor.dims()) >> d & 1 == 1))
+            };
+            if varies(a, a.columns) || varies(b, b.rows) {
+                return Err(Skip::Attr(format!("{what} that differ along the reduction")));
+            }
+        }
+        Ok(())
+    }
+
     /// The dimension of the result that is innermost among its columns.
     fn column(&self) -> usize {
         self.c.columns.last().copied().unwrap_or(0)
@@ -245,6 +265,7 @@ impl Request<'_> {
     pub(crate) fn plan(&self) -> Result<(Tiled, usize), Skip> {
         let Request { a, b, c, isa, target, .. } = *self;
         let product = product(a.tensor.dtype, b.tensor.dtype)?;
+        self.check_depth()?;
         let outer = Outer::of(self.attr, (a.arg, a.tensor), (b.arg, b.tensor));
         let [shifted, flips] = [outer.is_some() || self.attr.zero_points.contains_key(&a.arg), product == Product::S8S8 && !isa.amx];
         if shifted && !product.is_whole() {
