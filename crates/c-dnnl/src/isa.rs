@@ -123,7 +123,7 @@ pub fn has_any(sets: &[i32]) -> bool {
     sets.iter().any(|set| ours & set == *set)
 }
 
-/// The instruction sets that kernels may use, which become final; as everywhere, the knob `EMULATE_AMX` adds AMX.
+/// The instruction sets that kernels may use, which become final; as everywhere, the knob `EMULATE` gives all of them to any processor.
 pub(crate) fn limit() -> Limit {
     let max = max(true);
     find(max).and_then(|set| Limit::named(set.name)).unwrap_or(Limit::NONE).as_emulated()

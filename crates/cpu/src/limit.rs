@@ -45,23 +45,24 @@ impl Limit {
     /// No limit.
     pub const NONE: Limit = EVERYTHING;
 
-    /// No limit, with AMX tiles emulated.
-    pub const EMULATED_AMX: Limit = Limit { isa: Isa::Avx512, jit: Some(Jit::EMULATED_AMX) };
-
     /// The limit that oneDNN's name of an instruction set stands for; `None` for unknown names.
     pub fn named(name: &str) -> Option<Limit> {
         LIMITS.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, limit)| *limit)
     }
 
-    /// The limit of the knobs `MAX_CPU_ISA` and `EMULATE_AMX`.
+    /// The limit of the knobs `MAX_CPU_ISA` and `EMULATE`.
     pub fn of_environment() -> Limit {
         knobs::get().max_cpu_isa.as_deref().and_then(Limit::named).unwrap_or(Limit::NONE).as_emulated()
     }
 
-    /// The same with AMX tiles emulated, if it has AMX and the knob `EMULATE_AMX` asks for that.
+    /// The same, emulated if the knob `EMULATE` asks for that.
     pub fn as_emulated(self) -> Limit {
-        let emulate = |jit: Jit| Jit { emulated: jit.amx && knobs::get().emulate_amx, ..jit };
-        Limit { jit: self.jit.map(emulate), ..self }
+        if knobs::get().emulate { self.emulated() } else { self }
+    }
+
+    /// The same, with generated code for all of it, which is emulated.
+    pub fn emulated(self) -> Limit {
+        Limit { jit: self.jit.map(Jit::emulated), ..self }
     }
 
     /// The widest instruction set of portable kernels within the limit that this processor has.

@@ -25,7 +25,7 @@ pub struct Isa {
     pub fp16: bool,
     /// Tiles of bf16 and bytes: AMX-TILE, AMX-BF16 and AMX-INT8.
     pub amx: bool,
-    /// Tiles are memory, and vector code computes on them: slow, so that code for AMX can be tested on processors without it.
+    /// Code runs on the [emulator](crate::emulator): slow, so that code for any processor can be tested on others.
     pub emulated: bool,
 }
 
@@ -42,8 +42,6 @@ impl Isa {
     pub const AVX512_FP16: Isa = Isa { fp16: true, ..Isa::AVX512_BF16 };
     /// AVX-512 with VNNI, BF16, FP16 and AMX.
     pub const AMX: Isa = Isa { amx: true, ..Isa::AVX512_FP16 };
-    /// AVX-512 with VNNI and BF16, and tiles that are emulated.
-    pub const EMULATED_AMX: Isa = Isa { amx: true, emulated: true, ..Isa::AVX512_BF16 };
 
     /// The best that this processor has; `None` where generated code cannot run. Asks the system for leave to use tiles where there are any.
     #[cfg(target_arch = "x86_64")]
@@ -65,24 +63,37 @@ impl Isa {
         None
     }
 
-    /// The best that this processor has within `limit`, with tiles emulated where the limit has them so; `None` where that cannot run.
+    /// Whether it has nothing that `limit` has not.
+    pub fn is_within(self, limit: Isa) -> bool {
+        let features = |isa: Isa| [isa.avx512, isa.vnni, isa.bf16, isa.fp16, isa.amx];
+        features(self).into_iter().zip(features(limit)).all(|(has, may)| has <= may)
+    }
+
+    /// The same, emulated.
+    pub fn emulated(self) -> Isa {
+        Isa { emulated: true, ..self }
+    }
+
+    /// The best that this processor has within `limit`, which is `limit` itself if it is emulated; `None` where that cannot run.
     pub fn host_within(limit: Isa) -> Option<Isa> {
+        if limit.emulated {
+            return cfg!(all(target_arch = "x86_64", target_os = "linux")).then_some(limit);
+        }
         let host = Isa::host()?;
         let narrow = host.avx512 && !limit.avx512;
-        let emulated = limit.amx && limit.emulated && host.avx512 && host.vnni && host.bf16;
         Some(Isa {
             avx512: host.avx512 && limit.avx512,
             vnni: if narrow { limit.vnni && has_avx_vnni() } else { host.vnni && limit.vnni },
             bf16: host.bf16 && limit.bf16,
             fp16: host.fp16 && limit.fp16,
-            amx: emulated || host.amx && limit.amx && !limit.emulated,
-            emulated,
+            amx: host.amx && limit.amx,
+            emulated: false,
         })
     }
 
     /// The same without tiles.
     pub fn without_amx(self) -> Isa {
-        Isa { amx: false, emulated: false, ..self }
+        Isa { amx: false, ..self }
     }
 
     /// True when code for this can run here.
@@ -101,18 +112,25 @@ impl Isa {
     }
 
     /// The name in kernels' names: `avx2`, `avx2_vnni`, `avx512`, `avx512_vnni`, `avx512_bf16`, `avx512_fp16`,
-    /// `avx512_amx`, `avx512_emulated_amx`.
+    /// `avx512_amx`; `emulated_` goes before those that are.
     pub fn name(self) -> &'static str {
-        match (self.avx512, self.vnni, self.bf16) {
-            _ if self.emulated => "avx512_emulated_amx",
-            _ if self.amx => "avx512_amx",
-            _ if self.fp16 => "avx512_fp16",
-            (false, false, _) => "avx2",
-            (false, true, _) => "avx2_vnni",
-            (true, _, true) => "avx512_bf16",
-            (true, true, false) => "avx512_vnni",
-            (true, false, false) => "avx512",
-        }
+        const NAMES: [[&str; 2]; 7] = [
+            ["avx2", "emulated_avx2"],
+            ["avx2_vnni", "emulated_avx2_vnni"],
+            ["avx512", "emulated_avx512"],
+            ["avx512_vnni", "emulated_avx512_vnni"],
+            ["avx512_bf16", "emulated_avx512_bf16"],
+            ["avx512_fp16", "emulated_avx512_fp16"],
+            ["avx512_amx", "emulated_avx512_amx"],
+        ];
+        let which = match (self.avx512, self.vnni, self.bf16) {
+            _ if self.amx => 6,
+            _ if self.fp16 => 5,
+            (false, vnni, _) => usize::from(vnni),
+            (true, _, true) => 4,
+            (true, vnni, false) => 2 + usize::from(vnni),
+        };
+        NAMES[which][usize::from(self.emulated)]
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! - [`asm`]: instructions, labels and constants to bytes, over the encoder of iced-x86, which appears in no signature.
 //! - [`arena`]: executable memory that is never writable and executable at one address; code lives as long as its handles.
+//! - [`emulator`]: a processor in software, for instruction sets that the host lacks.
 //! - [`ir`]: values instead of registers, lowered by instruction set.
 //! - [`kernels`]: generators that know addresses and strides, the inner kernel of `dot` before all.
 //! - [`Key`]: the key of a kernel, and how its code is written.
@@ -11,6 +12,7 @@
 
 pub mod arena;
 pub mod asm;
+pub mod emulator;
 pub mod ir;
 pub mod isa;
 pub mod kernels;

@@ -64,7 +64,7 @@ pub struct RowResult {
     pub outcome: Outcome,
 }
 
-/// Runs problems on the rows of an engine, and generated code also as narrower processors would run it; with several numbers of threads, all
+/// Runs problems on the rows of an engine, and generated code also as [other](targets::others) processors would run it; with several numbers of threads, all
 /// bits of their outputs are compared, too.
 pub struct Harness {
     configurations: Vec<Configuration>,
@@ -80,7 +80,7 @@ struct Configuration {
     engine: Engine,
     stream: Stream,
     /// The processor that this one stands for; only some rows run there.
-    narrower: Option<CpuTarget>,
+    target: Option<CpuTarget>,
     /// The same processor with other numbers of threads.
     others: Vec<Other>,
     /// Memory begins an element after where the engine would have it begin.
@@ -96,10 +96,11 @@ struct Other {
 
 impl Configuration {
     /// The name of a row's result, where the row is to run here.
-    fn result_name(&self, row: &str) -> Option<String> {
-        match &self.narrower {
-            None => Some(row.to_owned()),
-            Some(target) => targets::runs(target, row).then(|| format!("{row}@{}", targets::name(target))),
+    fn result_name(&self, row: &PrimitiveDesc) -> Option<String> {
+        let name = row.impl_name();
+        match &self.target {
+            None => Some(name.to_owned()),
+            Some(target) => targets::runs(target, row).then(|| format!("{name}@{}", targets::name(target))),
         }
     }
 }
@@ -108,7 +109,7 @@ impl Harness {
     /// A harness for `engine` on `stream`; with `filter` only rows whose name contains it.
     pub fn new(engine: Engine, stream: Stream, filter: Option<String>) -> Harness {
         Harness {
-            configurations: vec![Configuration { engine, stream, narrower: None, others: Vec::new(), unaligned: false }],
+            configurations: vec![Configuration { engine, stream, target: None, others: Vec::new(), unaligned: false }],
             filter,
             special: None,
             #[cfg(test)]
@@ -137,12 +138,12 @@ impl Harness {
         Ok(Harness::new(engine, stream, filter))
     }
 
-    /// Also on engines of the [`targets::narrower`] processors, with plans for and streams on `threads`.
+    /// Also on engines of [`targets::others`], with plans for and streams on `threads`.
     ///
     /// # Errors
     /// Errors of making a stream.
-    pub fn and_narrower(self, threads: &Threads) -> Result<Harness, Error> {
-        self.and_targets(&targets::narrower(), threads)
+    pub fn and_others(self, threads: &Threads) -> Result<Harness, Error> {
+        self.and_targets(&targets::others(), threads)
     }
 
     /// Also on an engine whose processor has [small caches](targets::small_caches), as above.
@@ -157,7 +158,7 @@ impl Harness {
         for &target in targets {
             let engine = Engine::new(CpuDevice::new(CpuTarget { threads: threads.executor().threads(), ..target }));
             let stream = Stream::with_threads(&engine, threads.clone())?;
-            self.configurations.push(Configuration { engine, stream, narrower: Some(target), others: Vec::new(), unaligned: false });
+            self.configurations.push(Configuration { engine, stream, target: Some(target), others: Vec::new(), unaligned: false });
         }
         Ok(self)
     }
@@ -171,7 +172,7 @@ impl Harness {
         for &threads in numbers {
             let workers = Threads::new(threads);
             for configuration in &mut self.configurations {
-                let target = configuration.narrower.unwrap_or_else(targets::host);
+                let target = configuration.target.unwrap_or_else(targets::host);
                 let engine = Engine::new(CpuDevice::new(CpuTarget { threads, ..target }));
                 let stream = Stream::with_threads(&engine, workers.clone())?;
                 configuration.others.push(Other { threads, engine, stream });
@@ -193,7 +194,7 @@ impl Harness {
                 configuration.others.iter().map(|o| Ok((o, self::rows(&o.engine, &case.problem)?))).collect::<Result<_, Error>>()?;
             for (n, row) in rows.iter().enumerate() {
                 let wanted = self.filter.as_ref().is_none_or(|f| row.impl_name().contains(f.as_str()));
-                let Some(name) = configuration.result_name(row.impl_name()).filter(|_| wanted) else { continue };
+                let Some(name) = configuration.result_name(row).filter(|_| wanted) else { continue };
                 let fill = Fill { hints: &case.fill, special: self.special };
                 let problem = concrete(row.problem(), &case.fill)?;
                 if self.special.is_some_and(|s| s.undefined(&problem).is_some()) {

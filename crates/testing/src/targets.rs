@@ -1,13 +1,17 @@
-//! The processors that this one can emulate: code for narrower ones is tested here as well.
+//! Other processors than this one, for which generated code is tested here as well: narrower ones, whose code runs, and wider ones, whose
+//! code is emulated.
 
 use oxidnn_cpu::{Caches, CpuDevice, CpuTarget, Limit};
+use oxidnn_runtime::PrimitiveDesc;
 
-/// Ends the names of rows that run generated code, of all and of those on tiles of AMX.
-const GENERATED: [&str; 2] = [":jit", AMX];
-const AMX: &str = ":amx";
+/// Ends the names of rows that run generated code, on vectors and on tiles of AMX.
+const GENERATED: [&str; 2] = [":jit", ":amx"];
 
-/// Narrower processors by oneDNN's names: without bf16 and byte products, without 512-bit vectors, without both.
-const NARROWER: [&str; 3] = ["avx512_core", "avx2_vnni", "avx2"];
+/// Processors by oneDNN's names of their instruction sets: with everything, without bf16 and byte products, without 512-bit vectors, without both.
+const OTHERS: [&str; 4] = ["all", "avx512_core", "avx2_vnni", "avx2"];
+
+/// The most operations that are emulated: a second or so.
+const MAX_EMULATED_FLOPS: f64 = 2e8;
 
 /// Sizes of L1, L2 and L3 that hold next to nothing, so that small problems take the paths of large ones, such as results that are stored non-temporally.
 const SMALL: [usize; 3] = [4 << 10, 8 << 10, 16 << 10];
@@ -22,27 +26,24 @@ pub fn name(target: &CpuTarget) -> &'static str {
     if target.caches == host().caches { target.jit.map_or("none", |jit| jit.name()) } else { "small_caches" }
 }
 
-/// Whether a row is to be run for one of the [`narrower`] processors: those of generated code, and where tiles are emulated those that use any.
-pub fn runs(target: &CpuTarget, row: &str) -> bool {
-    let emulated = target.jit.is_some_and(|jit| jit.emulated);
-    if emulated { row.ends_with(AMX) } else { GENERATED.iter().any(|end| row.ends_with(end)) }
+/// Whether a row is to be run for one of the [`others`]: those of generated code, where the problem is not too large to be emulated.
+pub fn runs(target: &CpuTarget, row: &PrimitiveDesc) -> bool {
+    let is_small = || row.problem().flops() <= MAX_EMULATED_FLOPS;
+    GENERATED.iter().any(|end| row.impl_name().ends_with(end)) && (target.jit.is_none_or(|jit| !jit.emulated) || is_small())
 }
 
-/// Processors whose generated code this one runs and which differ from it: narrower ones, and one with tiles of AMX where these are emulated.
-pub fn narrower() -> Vec<CpuTarget> {
-    let host = host();
-    let Some(has) = host.jit else { return Vec::new() };
+/// Processors whose generated code differs from this one's, as far as the environment allows their instruction sets: emulated where this one
+/// lacks these.
+pub fn others() -> Vec<CpuTarget> {
+    let (host, allowed) = (host(), Limit::of_environment());
     let mut found: Vec<CpuTarget> = Vec::new();
-    for limit in NARROWER.into_iter().filter_map(Limit::named) {
-        let target = CpuTarget::limited(limit, host.threads);
-        let within = target.isa <= host.isa && target.jit.is_some_and(|j| j.avx512 <= has.avx512 && j.vnni <= has.vnni);
-        if within && target.jit != host.jit && found.iter().all(|f| f.jit != target.jit) {
+    let is_allowed = |limit: &Limit| host.jit.is_some() && limit.jit.zip(allowed.jit).is_some_and(|(jit, most)| jit.is_within(most));
+    for limit in OTHERS.into_iter().filter_map(Limit::named).filter(is_allowed) {
+        let is_present = limit.jit.is_some_and(|jit| jit.is_present());
+        let target = CpuTarget::limited(if is_present { limit } else { limit.emulated() }, host.threads);
+        if target.jit.is_some() && found.iter().chain([&host]).all(|f| f.jit != target.jit) {
             found.push(target);
         }
-    }
-    let emulated = CpuTarget::limited(Limit::EMULATED_AMX, host.threads);
-    if has.bf16 && !has.amx && emulated.jit.is_some_and(|jit| jit.amx) {
-        found.push(emulated);
     }
     found
 }

@@ -1,5 +1,5 @@
 //! Every implementation row on every line of `tests/inputs/<driver>/smoke.txt` and, where there is one, `regress.txt`; generated code also as
-//! narrower processors run it, and those with small caches: with ordinary data, and with NaN, infinities, subnormal and the largest numbers among them.
+//! other processors run it, and those with small caches: with ordinary data, and with NaN, infinities, subnormal and the largest numbers among them.
 
 use oxidnn_runtime::{Stream, Threads};
 use oxidnn_spec::text::{self, Settings};
@@ -20,7 +20,7 @@ fn executions(driver: &str, special: Option<Special>) -> usize {
     lines += &std::fs::read_to_string(folder.join("regress.txt")).unwrap_or_default();
     let engine = oxidnn_cpu::engine();
     let threads = Threads::global();
-    let harness = Harness::new(engine.clone(), Stream::new(&engine).unwrap(), None).and_special(special).and_narrower(&threads).unwrap();
+    let harness = Harness::new(engine.clone(), Stream::new(&engine).unwrap(), None).and_special(special).and_others(&threads).unwrap();
     let harness = if special.is_none() { harness.and_small_caches(&threads).unwrap() } else { harness };
     let mut settings = Settings::default();
     let mut wrong = Vec::new();

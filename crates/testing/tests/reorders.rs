@@ -6,7 +6,7 @@
 //! problems as `OXIDNN_REORDERS` says, from a seed on: `OXIDNN_REORDERS=7:100000`.
 
 use oxidnn_cpu::CpuDevice;
-use oxidnn_runtime::{Engine, Stream, Threads};
+use oxidnn_runtime::{Engine, PrimitiveDesc, Stream, Threads};
 use oxidnn_spec::text::{self, Case, Settings};
 use oxidnn_spec::{Arg, DataType, Op, Problem};
 use oxidnn_testing::compare::{self, Mismatch};
@@ -221,13 +221,13 @@ fn difference(problem: &Problem, got: &HostArgs, want: &HostArgs) -> Option<Mism
 struct Place {
     engine: Engine,
     stream: Stream,
-    takes: Box<dyn Fn(&str) -> bool>,
+    takes: Box<dyn Fn(&PrimitiveDesc) -> bool>,
 }
 
 fn places() -> Vec<Place> {
     let engine = oxidnn_cpu::engine();
     let mut all = vec![Place { stream: Stream::new(&engine).unwrap(), engine, takes: Box::new(|_| true) }];
-    for target in targets::narrower() {
+    for target in targets::others() {
         let engine = Engine::new(CpuDevice::new(target));
         let stream = Stream::with_threads(&engine, Threads::global()).unwrap();
         all.push(Place { engine, stream, takes: Box::new(move |row| targets::runs(&target, row)) });
@@ -243,7 +243,7 @@ fn check(case: &Case, places: &[Place], r: &mut Random, rows: &mut BTreeMap<Stri
     truth.outputs = harness::reference(&problem, &truth.inputs).map_err(|e| e.to_string())?;
     for place in places {
         for row in harness::rows(&place.engine, &case.problem).map_err(|e| e.to_string())? {
-            if !(place.takes)(row.impl_name()) {
+            if !(place.takes)(&row) {
                 continue;
             }
             *rows.entry(row.impl_name().to_owned()).or_default() += 1;

@@ -43,8 +43,8 @@ const DATA: [Arg; 6] = [Arg::SRC, Arg::SRC_1, Arg::DST, Arg::DIFF_DST, Arg::mult
 
 /// The engines that generated code is run on.
 fn engines() -> Vec<(Engine, Option<CpuTarget>)> {
-    let narrower = targets::narrower().into_iter().map(|t| (Engine::new(CpuDevice::new(t)), Some(t)));
-    std::iter::once((oxidnn_cpu::engine(), None)).chain(narrower).collect()
+    let others = targets::others().into_iter().map(|t| (Engine::new(CpuDevice::new(t)), Some(t)));
+    std::iter::once((oxidnn_cpu::engine(), None)).chain(others).collect()
 }
 
 /// A row with the engine and the stream that run it, and its name there.
@@ -66,7 +66,7 @@ fn each(line: &str, mut body: impl FnMut(&Row<'_>, Problem, HostArgs)) {
     for (engine, target) in engines() {
         let stream = Stream::new(&engine).expect("a stream");
         for desc in harness::rows(&engine, &case.problem).unwrap_or_else(|e| panic!("{line}: {e}")) {
-            if target.is_some_and(|t| !targets::runs(&t, desc.impl_name())) {
+            if target.is_some_and(|t| !targets::runs(&t, &desc)) {
                 continue;
             }
             let at = target.map_or(String::new(), |t| format!("@{}", t.jit.map_or("none", |j| j.name())));

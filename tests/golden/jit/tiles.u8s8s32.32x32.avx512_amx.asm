@@ -6,24 +6,25 @@
 0006  push r14
 0008  push r15
 000a  sub rsp,140h
-0011  mov rax,[rdi+18h]
-0015  mov rcx,[rdi+38h]
+0011  mov rax,[rdi+10h]
+0015  mov rcx,[rdi+30h]
 0019  mov [rsp+100h],rcx
-0021  mov rcx,[rdi+68h]
+0021  mov rcx,[rdi+60h]
 0025  mov [rsp+0C0h],rcx
 002d  mov ecx,80h
-0032  mov rdx,[rdi+80h]
-0039  mov rsi,[rdi+88h]
-0040  mov r8,[rdi+50h]
-0044  mov [rsp],r8
-0048  mov r8,[rsp+0C0h]
-0050  mov [rsp+40h],r8
-0055  nop word [rax+rax]
-005e  nop word [rax+rax]
-0067  nop word [rax+rax]
-0070  nop word [rax+rax]
-0079  nop dword [rax]
-0080  mov r8,[rdi+40h]
+0032  mov rdx,[rdi+78h]
+0036  mov rsi,[rdi+80h]
+003d  mov r8,[rdi+48h]
+0041  mov [rsp],r8
+0045  mov r8,[rsp+0C0h]
+004d  mov [rsp+40h],r8
+0052  nop word [rax+rax]
+005b  nop word [rax+rax]
+0064  nop word [rax+rax]
+006d  nop word [rax+rax]
+0076  nop word [rax+rax]
+007f  nop
+0080  mov r8,[rdi+38h]
 0084  mov [rsp+80h],r8
 008c  nop word [rax+rax]
 0095  nop word [rax+rax]
@@ -35,13 +36,14 @@
 00c5  tilezero tmm1
 00ca  tilezero tmm2
 00cf  tilezero tmm3
-00d4  mov r8,[rdi+8]
-00d8  mov r9,[rdi+10h]
-00dc  test r9,r9
-00df  jle near 1C1h
-00e5  nop word [rax+rax]
-00ee  nop word [rax+rax]
-00f7  nop word [rax+rax]
+00d4  mov r8,[rdi]
+00d7  mov r9,[rdi+8]
+00db  test r9,r9
+00de  jle near 1C1h
+00e4  nop word [rax+rax]
+00ed  nop word [rax+rax]
+00f6  nop word [rax+rax]
+00ff  nop
 0100  mov r10,[r8]
 0103  mov r11,[rsp+100h]
 010b  add r10,r11
@@ -52,13 +54,13 @@
 011e  add r8,28h
 0122  add r11,rax
 0125  add rbp,rax
-0128  mov r13,[rdi+20h]
+0128  mov r13,[rdi+18h]
 012c  test r13,r13
 012f  jle near 1B8h
 0135  nop word [rax+rax]
 013e  xchg ax,ax
-0140  mov r14,[rdi+28h]
-0144  mov r15,[rdi+30h]
+0140  mov r14,[rdi+20h]
+0144  mov r15,[rdi+28h]
 0148  tileloadd tmm4,[r11+rbx]
 014e  tileloaddt1 tmm6,[r10+rcx]
 0154  tdpbusd tmm0,tmm4,tmm6
@@ -85,14 +87,14 @@
 01bb  jne near 100h
 01c1  mov r8,[rsp+0C0h]
 01c9  lea r8,[r8]
-01cc  mov r9,[rdi+78h]
+01cc  mov r9,[rdi+70h]
 01d0  add r9,r8
-01d3  mov r10,[rdi+70h]
+01d3  mov r10,[rdi+68h]
 01d7  tilestored [r8+r10],tmm0
 01dd  tilestored [r8+r10+40h],tmm1
 01e4  tilestored [r9+r10],tmm2
 01ea  tilestored [r9+r10+40h],tmm3
-01f1  mov r8,[rdi+48h]
+01f1  mov r8,[rdi+40h]
 01f5  mov r9,[rsp+100h]
 01fd  add r9,r8
 0200  mov [rsp+100h],r9
@@ -103,9 +105,9 @@
 0227  dec r8
 022a  mov [rsp+80h],r8
 0232  jne near 0C0h
-0238  mov r8,[rdi+38h]
-023c  mov r9,[rdi+58h]
-0240  mov r10,[rdi+60h]
+0238  mov r8,[rdi+30h]
+023c  mov r9,[rdi+50h]
+0240  mov r10,[rdi+58h]
 0244  mov [rsp+100h],r8
 024c  add rax,r9
 024f  mov r8,[rsp+40h]

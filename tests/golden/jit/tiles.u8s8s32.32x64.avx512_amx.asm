@@ -6,24 +6,25 @@
 0006  push r14
 0008  push r15
 000a  sub rsp,140h
-0011  mov rax,[rdi+18h]
-0015  mov rcx,[rdi+38h]
+0011  mov rax,[rdi+10h]
+0015  mov rcx,[rdi+30h]
 0019  mov [rsp+100h],rcx
-0021  mov rcx,[rdi+68h]
+0021  mov rcx,[rdi+60h]
 0025  mov [rsp+0C0h],rcx
 002d  mov ecx,100h
-0032  mov rdx,[rdi+80h]
-0039  mov rsi,[rdi+88h]
-0040  mov r8,[rdi+50h]
-0044  mov [rsp],r8
-0048  mov r8,[rsp+0C0h]
-0050  mov [rsp+40h],r8
-0055  nop word [rax+rax]
-005e  nop word [rax+rax]
-0067  nop word [rax+rax]
-0070  nop word [rax+rax]
-0079  nop dword [rax]
-0080  mov r8,[rdi+40h]
+0032  mov rdx,[rdi+78h]
+0036  mov rsi,[rdi+80h]
+003d  mov r8,[rdi+48h]
+0041  mov [rsp],r8
+0045  mov r8,[rsp+0C0h]
+004d  mov [rsp+40h],r8
+0052  nop word [rax+rax]
+005b  nop word [rax+rax]
+0064  nop word [rax+rax]
+006d  nop word [rax+rax]
+0076  nop word [rax+rax]
+007f  nop
+0080  mov r8,[rdi+38h]
 0084  mov [rsp+80h],r8
 008c  nop word [rax+rax]
 0095  nop word [rax+rax]
@@ -35,13 +36,14 @@
 00c5  tilezero tmm1
 00ca  tilezero tmm2
 00cf  tilezero tmm3
-00d4  mov r8,[rdi+8]
-00d8  mov r9,[rdi+10h]
-00dc  test r9,r9
-00df  jle near 1C1h
-00e5  nop word [rax+rax]
-00ee  nop word [rax+rax]
-00f7  nop word [rax+rax]
+00d4  mov r8,[rdi]
+00d7  mov r9,[rdi+8]
+00db  test r9,r9
+00de  jle near 1C1h
+00e4  nop word [rax+rax]
+00ed  nop word [rax+rax]
+00f6  nop word [rax+rax]
+00ff  nop
 0100  mov r10,[r8]
 0103  mov r11,[rsp+100h]
 010b  add r10,r11
@@ -52,13 +54,13 @@
 011e  add r8,28h
 0122  add r11,rax
 0125  add rbp,rax
-0128  mov r13,[rdi+20h]
+0128  mov r13,[rdi+18h]
 012c  test r13,r13
 012f  jle near 1B8h
 0135  nop word [rax+rax]
 013e  xchg ax,ax
-0140  mov r14,[rdi+28h]
-0144  mov r15,[rdi+30h]
+0140  mov r14,[rdi+20h]
+0144  mov r15,[rdi+28h]
 0148  tileloadd tmm4,[r11+rbx]
 014e  tileloadd tmm6,[r10+rcx]
 0154  tdpbusd tmm0,tmm4,tmm6
@@ -85,9 +87,9 @@
 01bb  jne near 100h
 01c1  mov r8,[rsp+0C0h]
 01c9  lea r8,[r8]
-01cc  mov r9,[rdi+78h]
+01cc  mov r9,[rdi+70h]
 01d0  add r9,r8
-01d3  mov r10,[rdi+70h]
+01d3  mov r10,[rdi+68h]
 01d7  tilestored [r8+r10],tmm0
 01dd  tilestored [r8+r10+40h],tmm1
 01e4  tilestored [r9+r10],tmm2
@@ -96,15 +98,15 @@
 01f6  tilezero tmm1
 01fb  tilezero tmm2
 0200  tilezero tmm3
-0205  mov r8,[rdi+8]
-0209  mov r9,[rdi+10h]
-020d  test r9,r9
-0210  jle near 30Ch
-0216  nop word [rax+rax]
-021f  nop word [rax+rax]
-0228  nop word [rax+rax]
-0231  nop word [rax+rax]
-023a  nop word [rax+rax]
+0205  mov r8,[rdi]
+0208  mov r9,[rdi+8]
+020c  test r9,r9
+020f  jle near 30Ch
+0215  nop word [rax+rax]
+021e  nop word [rax+rax]
+0227  nop word [rax+rax]
+0230  nop word [rax+rax]
+0239  nop dword [rax]
 0240  mov r10,[r8]
 0243  mov r11,[rsp+100h]
 024b  add r10,r11
@@ -115,13 +117,13 @@
 025e  add r8,28h
 0262  add r11,rax
 0265  add rbp,rax
-0268  mov r13,[rdi+20h]
+0268  mov r13,[rdi+18h]
 026c  test r13,r13
 026f  jle near 303h
 0275  nop word [rax+rax]
 027e  xchg ax,ax
-0280  mov r14,[rdi+28h]
-0284  mov r15,[rdi+30h]
+0280  mov r14,[rdi+20h]
+0284  mov r15,[rdi+28h]
 0288  tileloadd tmm4,[r11+rbx]
 028e  tileloadd tmm6,[r10+rcx+80h]
 0298  tdpbusd tmm0,tmm4,tmm6
@@ -148,14 +150,14 @@
 0306  jne near 240h
 030c  mov r8,[rsp+0C0h]
 0314  lea r8,[r8+80h]
-031b  mov r9,[rdi+78h]
+031b  mov r9,[rdi+70h]
 031f  add r9,r8
-0322  mov r10,[rdi+70h]
+0322  mov r10,[rdi+68h]
 0326  tilestored [r8+r10],tmm0
 032c  tilestored [r8+r10+40h],tmm1
 0333  tilestored [r9+r10],tmm2
 0339  tilestored [r9+r10+40h],tmm3
-0340  mov r8,[rdi+48h]
+0340  mov r8,[rdi+40h]
 0344  mov r9,[rsp+100h]
 034c  add r9,r8
 034f  mov [rsp+100h],r9
@@ -166,9 +168,9 @@
 0376  dec r8
 0379  mov [rsp+80h],r8
 0381  jne near 0C0h
-0387  mov r8,[rdi+38h]
-038b  mov r9,[rdi+58h]
-038f  mov r10,[rdi+60h]
+0387  mov r8,[rdi+30h]
+038b  mov r9,[rdi+50h]
+038f  mov r10,[rdi+58h]
 0393  mov [rsp+100h],r8
 039b  add rax,r9
 039e  mov r8,[rsp+40h]

@@ -54,9 +54,6 @@ const TABLE: [(&str, u32, &[RangeInclusive<u32>], Core); 7] = [
 /// The facts that are assumed of other processors: those of the slowest.
 const OTHER: Core = Core { name: "unknown", vectors: [2.0, 1.0], pairs: 0.5, tiles: 256.0, bytes: [28.0, 6.0, 4.0] };
 
-/// Cycles of emulated AMX for the work of vectors in one.
-const EMULATED: f64 = 8.0;
-
 /// The work of an execution.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Work {
@@ -102,9 +99,10 @@ impl Core {
         vectors * (lanes * depth) as f64
     }
 
-    /// Multiply-adds a cycle on AMX, with `depth` elements in 4 bytes; without AMX, of the vectors that emulate it.
+    /// Multiply-adds a cycle on AMX, with `depth` elements in 4 bytes. Where it is emulated, plans are those of a processor that has it.
     pub fn tile_rate(&self, depth: usize) -> f64 {
-        if self.tiles > 0.0 { self.tiles * depth as f64 } else { self.rate(16, depth) / EMULATED }
+        let tiles = if self.tiles > 0.0 { self.tiles } else { OTHER.tiles };
+        tiles * depth as f64
     }
 }
 

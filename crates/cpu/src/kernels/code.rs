@@ -9,7 +9,7 @@
 
 pub use oxidnn_jit::Key;
 use oxidnn_jit::arena::{Options, perf_map_path};
-use oxidnn_jit::asm::Assembled;
+use oxidnn_jit::emulator::Program;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::{Code, CodeArena, CodeError, Entry, Function, Isa};
 use oxidnn_runtime::fork::{self, Own};
@@ -100,11 +100,11 @@ fn sweep() {
 }
 
 /// Makes code executable. When the budget is used up, unused kernels are dropped first.
-fn install(arena: &CodeArena, name: &str, made: &Assembled, sweep: impl Fn()) -> Result<Code, CodeError> {
-    match arena.install(name, made) {
+fn install(sweep: impl Fn(), install: impl Fn() -> Result<Code, CodeError>) -> Result<Code, CodeError> {
+    match install() {
         Err(CodeError::Budget { .. }) => {
             sweep();
-            arena.install(name, made)
+            install()
         }
         done => done,
     }
@@ -197,11 +197,17 @@ fn make<K: Key>(isa: Isa, key: &K) -> Result<Entry<K::Args>, Error> {
     if !isa.is_present() {
         return Err(Error::Runtime(format!("{name}: this processor lacks {}", isa.name())));
     }
-    let made = key.function(isa).finish().map_err(|e| Error::Runtime(format!("{name}: {e}")))?;
+    let function = key.function(isa);
+    let made = if isa.emulated { function.finish_recording() } else { function.finish() };
+    let made = made.map_err(|e| Error::Runtime(format!("{name}: {e}")))?;
     if knobs::jit_dump() {
         dump(&name, &made.code.bytes);
     }
-    let code = install(arena(), &name, &made.code, sweep).map_err(|e| {
+    let installed = install(sweep, || match isa.emulated {
+        true => arena().install_emulated(&name, Program::new(&made.code, isa)),
+        false => arena().install(&name, &made.code),
+    });
+    let code = installed.map_err(|e| {
         FULL.fetch_or(matches!(e, CodeError::Budget { .. }), Ordering::Relaxed);
         Error::OutOfMemory { bytes: made.code.bytes.len(), what: format!("generated code ({name}: {e})") }
     })?;

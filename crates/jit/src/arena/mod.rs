@@ -26,6 +26,7 @@ mod map;
 mod tests;
 
 use crate::asm::{ALIGN, Assembled};
+use crate::emulator::Program;
 use free::FreeList;
 use map::{Anonymous, DualMap};
 use std::fmt::Write as _;
@@ -169,18 +170,31 @@ impl CodeArena {
     /// # Errors
     /// [`CodeError`]: memory is refused, the budget does not allow it, or the arena is another process's.
     pub fn install(&self, name: &str, assembled: &Assembled) -> Result<Code, CodeError> {
+        self.place(name, &assembled.bytes, None)
+    }
+
+    /// Puts a call of the [emulator](crate::emulator) where the code of a program would be.
+    ///
+    /// # Errors
+    /// As for [`CodeArena::install`].
+    pub fn install_emulated(&self, name: &str, program: Program) -> Result<Code, CodeError> {
+        let program = Box::new(program);
+        self.place(name, &program.call(), Some(program))
+    }
+
+    fn place(&self, name: &str, bytes: &[u8], program: Option<Box<Program>>) -> Result<Code, CodeError> {
         if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
             return Err(CodeError::Unsupported);
         }
         if self.0.process != fork::process() {
             return Err(CodeError::Inherited);
         }
-        let (bytes, forks) = (&assembled.bytes, fork::count());
+        let forks = fork::count();
         let (chunk, address) = self.0.place(bytes)?;
         if let Some(path) = &self.0.options.perf_map {
             append_perf_map(path, address, bytes.len(), name);
         }
-        Ok(Code(Arc::new(Installed { arena: self.clone(), chunk, forks, address, len: bytes.len(), name: name.into() })))
+        Ok(Code(Arc::new(Installed { arena: self.clone(), chunk, forks, address, len: bytes.len(), name: name.into(), _program: program })))
     }
 
     /// Its present contents, counted.
@@ -320,6 +334,8 @@ struct Installed {
     address: usize,
     len: usize,
     name: Box<str>,
+    /// What the emulator runs in place of it.
+    _program: Option<Box<Program>>,
 }
 
 impl Drop for Installed {

@@ -51,6 +51,8 @@ pub struct Assembled {
     pub code_len: usize,
     /// Number of instructions, filling not counted.
     pub instructions: usize,
+    /// Places of the constants in the bytes.
+    pub constants: Vec<usize>,
     /// The requested instructions, if [`Asm::recording`] is on.
     pub asked: Vec<Asked>,
 }
@@ -62,6 +64,8 @@ pub struct Asked {
     pub offset: usize,
     /// The instruction; `None` is a jump.
     pub op: Option<Op>,
+    /// For a jump, when it is taken, and the place in the code where it goes.
+    pub jump: Option<(Cond, usize)>,
     /// Its operands.
     pub operands: Vec<Operand>,
     /// Its mask.
@@ -123,7 +127,7 @@ impl Asm {
         }
     }
 
-    /// Records the requested instructions, so that a test can compare them with the decoded bytes.
+    /// Records the requested instructions, for the emulator, and for tests that compare them with the decoded bytes.
     pub fn recording(mut self) -> Asm {
         self.asked = Some(Vec::new());
         self
@@ -182,7 +186,7 @@ impl Asm {
         let encoded = build(&self.isa, op, operands, masking, self.at as u64)
             .and_then(|i| self.encoder.encode(&i, self.at as u64).map_err(|e| e.to_string()));
         match encoded {
-            Ok(len) => self.emitted(Some(op), operands, masking, len),
+            Ok(len) => self.emitted(Ok(op), operands, masking, len),
             Err(why) if self.error.is_none() => {
                 self.error = Some(AsmError::Instruction { at: self.instructions, op, operands: format!("{operands:?} {masking:?}"), why });
             }
@@ -207,10 +211,11 @@ impl Asm {
         if self.labels[label.0].is_none() {
             self.jumps.push(Fix { at: self.at + len - 4, end: self.at + len, to: label.0 });
         }
-        self.emitted(None, &[], Masking::None, len);
+        self.emitted(Err((cond, label.0)), &[], Masking::None, len);
     }
 
-    fn emitted(&mut self, op: Option<Op>, operands: &[Operand], masking: Masking, len: usize) {
+    /// Counts and records an instruction, or a jump and the number of its label.
+    fn emitted(&mut self, what: Result<Op, (Cond, usize)>, operands: &[Operand], masking: Masking, len: usize) {
         for operand in operands {
             if let Operand::Mem(Mem::Const(c)) | Operand::Splat(Mem::Const(c)) = operand {
                 let place = self.encoder.get_constant_offsets().displacement_offset();
@@ -218,7 +223,7 @@ impl Asm {
             }
         }
         if let Some(asked) = &mut self.asked {
-            asked.push(Asked { offset: self.at, op, operands: operands.to_vec(), masking });
+            asked.push(Asked { offset: self.at, op: what.ok(), jump: what.err(), operands: operands.to_vec(), masking });
         }
         self.at += len;
         self.instructions += 1;
@@ -234,6 +239,10 @@ impl Asm {
         }
         let mut bytes = self.encoder.take_buffer();
         let code_len = bytes.len();
+        let mut asked = self.asked.unwrap_or_default();
+        for (_, label) in asked.iter_mut().filter_map(|a| a.jump.as_mut()) {
+            *label = self.labels[*label].ok_or(AsmError::Label(*label))?;
+        }
         for jump in &self.jumps {
             let to = self.labels[jump.to].ok_or(AsmError::Label(jump.to))?;
             patch(&mut bytes, jump, to);
@@ -248,7 +257,7 @@ impl Asm {
         for used in &self.uses {
             patch(&mut bytes, used, places[used.to]);
         }
-        Ok(Assembled { bytes, code_len, instructions: self.instructions, asked: self.asked.unwrap_or_default() })
+        Ok(Assembled { bytes, code_len, instructions: self.instructions, constants: places, asked })
     }
 }
 

@@ -295,6 +295,12 @@ pub enum Op {
 }
 
 impl Op {
+    /// All of them.
+    #[cfg(test)]
+    pub(crate) fn all() -> impl Iterator<Item = Op> {
+        ROWS.iter().map(|row| row.op)
+    }
+
     /// True for the instructions of AVX512-FP16.
     pub(super) fn is_half(self) -> bool {
         self == Op::F32FromF16Wide

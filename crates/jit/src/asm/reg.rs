@@ -137,6 +137,13 @@ impl Mem {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Const(pub(super) usize);
 
+impl Const {
+    /// Its number, in the order in which constants were asked for.
+    pub(crate) fn number(self) -> usize {
+        self.0
+    }
+}
+
 /// A place in the code being assembled.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Label(pub(super) usize);

@@ -44,7 +44,7 @@ fn what_is_encoded_decodes_to_what_was_asked() {
                     let Ok(len) = encoder.encode(&encoded, 0) else { continue };
                     let bytes = encoder.take_buffer();
                     let decoded = Decoder::with_ip(64, &bytes, 0, DecoderOptions::NONE).decode();
-                    let asked = Asked { offset: 0, op: Some(row.op), operands: list.clone(), masking: Masking::None };
+                    let asked = Asked { offset: 0, op: Some(row.op), jump: None, operands: list.clone(), masking: Masking::None };
                     assert_eq!(decoded.len(), len, "{:?} {list:?}", row.op);
                     assert_eq!(decoded.code(), encoded.code(), "{:?} {list:?}", row.op);
                     assert_eq!(disagreement(&decoded, &asked), None, "{:?} {list:?}", row.op);

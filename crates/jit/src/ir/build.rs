@@ -8,14 +8,7 @@ const CAPACITY: usize = 512;
 impl Function {
     /// An empty function for a processor.
     pub fn new(isa: Isa) -> Function {
-        Function {
-            isa,
-            body: Vec::with_capacity(CAPACITY),
-            virtuals: Vec::with_capacity(CAPACITY),
-            constants: Vec::new(),
-            locals: 0,
-            tiles: None,
-        }
+        Function { isa, body: Vec::with_capacity(CAPACITY), virtuals: Vec::with_capacity(CAPACITY), constants: Vec::new(), locals: 0 }
     }
 
     /// The processor.
@@ -527,53 +520,36 @@ impl Function {
         self.push(VecInst::StoreBits(to, bits));
     }
 
-    // Tiles. Where they are emulated, they are set up in every function that uses them, before it does.
+    // Tiles.
 
     /// Sets the shapes of the tile registers, which clears them, from 64 bytes: 1, 15 zeros, bytes of a line of every tile (8 elements of 16
     /// bits, 16 bytes of zeros), lines of every tile (8 bytes, 8 zeros).
     pub fn tile_config(&mut self, shapes: Addr) {
-        if self.isa.emulated {
-            return emulate::config(self, shapes);
-        }
         self.body.push(Inst::Tile(TileInst::Config(shapes)));
     }
 
     /// Gives the tile registers up; a thread that holds none is switched faster.
     pub fn tile_release(&mut self) {
-        if !self.isa.emulated {
-            self.body.push(Inst::Tile(TileInst::Release));
-        }
+        self.body.push(Inst::Tile(TileInst::Release));
     }
 
     /// A tile of zeros.
     pub fn tile_zero(&mut self, tile: Tile) {
-        if self.isa.emulated {
-            return emulate::zero(self, tile);
-        }
         self.body.push(Inst::Tile(TileInst::Zero(tile)));
     }
 
     /// A tile from memory: lines `stride` bytes apart.
     pub fn tile_load(&mut self, tile: Tile, (from, disp): (Int, i32), stride: Int, reuse: Reuse) {
-        if self.isa.emulated {
-            return emulate::load(self, tile, from.at(disp), stride);
-        }
         self.body.push(Inst::Tile(TileInst::Load(tile, from.indexed(stride, 1, disp), reuse)));
     }
 
     /// A tile to memory: lines `stride` bytes apart.
     pub fn tile_store(&mut self, to: Int, stride: Int, disp: i32, tile: Tile) {
-        if self.isa.emulated {
-            return emulate::store(self, to.at(disp), stride, tile);
-        }
         self.body.push(Inst::Tile(TileInst::Store(to.indexed(stride, 1, disp), tile)));
     }
 
     /// `c += a * b`
     pub fn tile_dot(&mut self, op: TileProduct, c: Tile, a: Tile, b: Tile) {
-        if self.isa.emulated {
-            return emulate::dot(self, op, [c, a, b]);
-        }
         self.body.push(Inst::Tile(TileInst::Dot(op, c, a, b)));
     }
 

@@ -14,7 +14,6 @@
 mod alloc;
 mod build;
 mod emit;
-mod emulate;
 mod floats8;
 mod lower;
 mod machine;
@@ -459,8 +458,6 @@ pub struct Function {
     constants: Vec<Vec<u8>>,
     /// Slots of the stack frame that its author has.
     locals: usize,
-    /// The memory of emulated tiles.
-    tiles: Option<Int>,
 }
 
 /// Why a function could not be compiled: mistakes of its author.

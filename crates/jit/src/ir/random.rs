@@ -124,9 +124,7 @@ fn random_functions_compute_what_they_say() {
             i[..kept_ints].iter().enumerate().for_each(|(n, i)| f.store_int(out.at((ints_at + n * 8) as i32), *i));
             let mut memory = vec![0_u32; vectors * lanes + ints * 2];
             let pointer = memory.as_mut_ptr();
-            if !run(f, &pointer) {
-                continue;
-            }
+            run(f, &pointer);
             interpret(&mut state, &list);
             for (n, x) in state.vectors[..kept_vectors].iter().enumerate() {
                 assert!(memory[n * lanes..][..lanes].iter().all(|y| *y as i32 == *x), "round {round} vector {n} {} {list:?}", isa.name());

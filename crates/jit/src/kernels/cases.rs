@@ -162,9 +162,8 @@ impl Case {
             ahead: 1 << 20,
             ahead_step: 192,
         };
-        if run(self.dot.function(self.isa), &args) {
-            sums.chunks(sums.len() / 3).for_each(|sums| self.check(sums, sums_row));
-        }
+        run(self.dot.function(self.isa), &args);
+        sums.chunks(sums.len() / 3).for_each(|sums| self.check(sums, sums_row));
     }
 
     /// Compares every sum of a tile by as many panels as fit into a row, and the memory between them.

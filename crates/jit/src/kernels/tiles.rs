@@ -57,8 +57,6 @@ pub struct Tiles {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Args {
-    /// The shapes of the registers, for processors that emulate them; the others have been told by [`Setup`].
-    pub shapes: *const u8,
     /// The taps, one after the other, [`TAP_WORDS`] words each: the offset added to the address of `B`; for each of the two tiles the address of
     /// the first row and the stride of its rows in bytes.
     pub taps: *const usize,
@@ -99,7 +97,6 @@ pub struct Args {
 impl Args {
     /// Of no call yet.
     pub const NONE: Args = Args {
-        shapes: ptr::null(),
         taps: ptr::null(),
         count: 0,
         a_from: 0,
@@ -177,13 +174,11 @@ impl Key for Setup {
     }
 
     fn write(&self, f: &mut Function) {
-        let (shape, emulated) = (f.arguments(), f.isa().emulated);
+        let shape = f.arguments();
         match self {
-            // Emulated tiles belong to the function that uses them.
-            Setup::Shape if !emulated => f.tile_config(shape.at(0)),
-            Setup::Awake(product) if !emulated => f.tile_dot(*product, Tile(0), Tile(4), Tile(6)),
+            Setup::Shape => f.tile_config(shape.at(0)),
+            Setup::Awake(product) => f.tile_dot(*product, Tile(0), Tile(4), Tile(6)),
             Setup::Release => f.tile_release(),
-            Setup::Shape | Setup::Awake(_) => {}
         }
     }
 }
@@ -320,10 +315,6 @@ impl Tiles {
 
     fn begin(&self, f: &mut Function, args: (Int, usize)) -> At {
         let argument = |f: &mut Function, field: usize| f.load_int(args.0.at((args.1 + field) as i32));
-        if f.isa().emulated {
-            let shapes = argument(f, offset_of!(Args, shapes));
-            f.tile_config(shapes.at(0));
-        }
         let [from, b, sums] = [offset_of!(Args, a_from), offset_of!(Args, b), offset_of!(Args, sums)].map(|field| argument(f, field));
         let b_row = f.int(i64::from(self.line) * LINE_BYTES as i64);
         let [ahead, ahead_step] = [offset_of!(Args, ahead), offset_of!(Args, ahead_step)].map(|field| argument(f, field));

@@ -63,7 +63,12 @@ pub const KNOBS: &[Knob] = &[
         "0",
         "implementations that serve every shape come before those for particular ones, as the attribute asks",
     ),
-    knob("EMULATE_AMX", "0, 1", "0", "1: kernels for tiles of AMX run on vectors, which is slow: for tests where there are no tiles"),
+    knob(
+        "EMULATE",
+        "0, 1",
+        "0",
+        "1: generated code is emulated, with all that MAX_CPU_ISA allows, which is slow: for tests where AVX-512 or AMX are missing",
+    ),
     knob(
         "CPU_CACHES",
         "KiB of L1, L2 and L3, joined by commas",
@@ -160,8 +165,8 @@ pub struct Knobs {
     pub prefer_ymm: bool,
     /// `PREFER_REUSABLE_KERNELS`.
     pub prefer_reusable_kernels: bool,
-    /// `EMULATE_AMX`.
-    pub emulate_amx: bool,
+    /// `EMULATE`.
+    pub emulate: bool,
     /// `CPU_CACHES`: the sizes of L1, L2 and L3 in bytes; `None` for the processor's.
     pub cpu_caches: Option<[usize; 3]>,
     /// `JIT`.
@@ -304,7 +309,7 @@ pub(crate) fn parse(environment: &dyn Fn(&str) -> Option<String>) -> (Knobs, Vec
         max_cpu_isa: parser.value("MAX_CPU_ISA", |v| CPU_ISAS.contains(&v).then(|| (v != "default").then(|| v.to_string()))),
         prefer_ymm: parser.value("CPU_ISA_HINTS", |v| ["no_hints", "prefer_ymm"].iter().position(|h| *h == v).map(|i| i == 1)),
         prefer_reusable_kernels: parser.value("PREFER_REUSABLE_KERNELS", flag),
-        emulate_amx: parser.value("EMULATE_AMX", flag),
+        emulate: parser.value("EMULATE", flag),
         cpu_caches: parser.value("CPU_CACHES", caches),
         jit: parser.value("JIT", flag),
         jit_dump: parser.value("JIT_DUMP", flag),

@@ -147,14 +147,13 @@ impl Block {
         assert!(inside, "tiles outside their buffers: {:?}", self.kernel);
         // SAFETY: all that the kernel reads and writes was checked against the buffers, whose makers promised that they are valid and that
         // parallel parts write disjoint elements.
-        unsafe { self.entry.call(&arguments(&self.kernel, held, shape, &mut call)) }
+        unsafe { self.entry.call(&arguments(&self.kernel, shape, &mut call)) }
     }
 }
 
 /// The arguments of a kernel.
-pub(super) fn arguments(kernel: &Tiles, held: &Held<'_>, shape: Shape, call: &mut Call<'_>) -> tiles::Args {
+pub(super) fn arguments(kernel: &Tiles, shape: Shape, call: &mut Call<'_>) -> tiles::Args {
     tiles::Args {
-        shapes: held.bytes.as_ptr(),
         taps: call.taps.as_ptr(),
         count: call.taps.len() / TAP_WORDS,
         blocks: call.blocks,

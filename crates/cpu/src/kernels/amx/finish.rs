@@ -416,7 +416,7 @@ impl<'p> Pipeline<'p> {
         let fits = steps > 0 && to.each == shape.rows[0] + shape.rows[1];
         assert!(fits && is_inside(&key.tiles, shape, call), "tiles outside their buffers: {key:?}");
         self.list(to, (call.tiles, call.lines));
-        self.args.tiles = arguments(&key.tiles, held, shape, call);
+        self.args.tiles = arguments(&key.tiles, shape, call);
         (self.args.column, self.args.upper) = (to.column, shape.rows[0]);
         self.args.each = (ROWS / ROWS_AT_ONCE).div_ceil(steps);
         self.waits = Some(kernel);

@@ -64,9 +64,9 @@ fn what_nobody_uses_makes_room() {
         swept.fetch_add(1, Ordering::SeqCst);
         fork::lock(&unused).clear();
     };
-    let held = install(&arena, "second", &code, sweep).unwrap();
+    let held = install(sweep, || arena.install("second", &code)).unwrap();
     assert_eq!((swept.load(Ordering::SeqCst), arena.stats().kernels), (1, 1));
-    let more: Vec<_> = std::iter::from_fn(|| install(&arena, "third", &code, sweep).ok()).collect();
+    let more: Vec<_> = std::iter::from_fn(|| install(sweep, || arena.install("third", &code)).ok()).collect();
     assert!(more.len() > 10 && swept.load(Ordering::SeqCst) == 2, "all are held, so that nothing makes room");
     drop(held);
 }

@@ -49,9 +49,8 @@ fn columns_are_sums_of_weighted_taps_of_lines() {
                     result_vector: lanes * 4,
                     last: 0,
                 };
-                if run(function, &args) {
-                    assert_eq!(result, want(&source, &lines, &columns, channels), "{}", kernel.name(isa));
-                }
+                run(function, &args);
+                assert_eq!(result, want(&source, &lines, &columns, channels), "{}", kernel.name(isa));
             }
         }
     }
@@ -92,11 +91,10 @@ fn columns_of_one_tap_are_moved_as_they_are() {
                 result_vector: isa.width().lanes() * 4,
                 last: 1,
             };
-            if run(kernel.function(isa), &args) {
-                let number = |tap: &Tap, c: usize| if c < channels { source[(line.source + tap.source) / 4 + c] } else { -1.0 };
-                let want: Vec<f32> = taps.iter().flat_map(|tap| (0..CHANNELS).map(move |c| number(tap, c))).collect();
-                assert_eq!(result, want, "{}", kernel.name(isa));
-            }
+            run(kernel.function(isa), &args);
+            let number = |tap: &Tap, c: usize| if c < channels { source[(line.source + tap.source) / 4 + c] } else { -1.0 };
+            let want: Vec<f32> = taps.iter().flat_map(|tap| (0..CHANNELS).map(move |c| number(tap, c))).collect();
+            assert_eq!(result, want, "{}", kernel.name(isa));
         }
     }
 }

@@ -59,9 +59,7 @@ fn check(isa: Isa, kernel: ByteDots, depth: usize) {
         f
     };
     compile(function());
-    if !run(function(), &args) {
-        return;
-    }
+    run(function(), &args);
     for (line, sum) in sums[..count].iter().enumerate() {
         let y = &all[line * step..][..depth];
         let want = if summed { y.iter().map(|y| number(signed[1], *y)).sum() } else { 7 };

@@ -41,9 +41,7 @@ fn compare(kernel: &Columns, isa: Isa, width: usize) {
         last: 1,
         columns: std::array::from_fn(|l| lines[l].as_mut_ptr()),
     };
-    if !run(kernel.function(isa), &args) {
-        return;
-    }
+    run(kernel.function(isa), &args);
     for c in 0..width {
         let n: [f32; LINES] = std::array::from_fn(|l| start[l][c]);
         let mut sums = n;

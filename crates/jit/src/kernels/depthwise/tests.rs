@@ -58,9 +58,7 @@ fn compare_in_order(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usiz
         other: operand(weights.as_ptr().cast_mut(), 0, 0, 2 * line * 4),
         shift: shift.as_ptr(),
     };
-    if !run(kernel.function(isa), &args) {
-        return;
-    }
+    run(kernel.function(isa), &args);
     for (i, got) in result.iter().enumerate() {
         let (r, j, c) = (i / row, i % row / channels, i % channels);
         let mut want = 0.0;

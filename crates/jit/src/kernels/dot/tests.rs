@@ -97,9 +97,8 @@ fn sums_are_finished_in_registers() {
             ahead: 1 << 20,
             ahead_step: 192,
         };
-        if run(function, &args) {
-            sums.iter().enumerate().for_each(|(i, c)| assert_eq!(*c, (63.0 * a[i / columns] * b[i % columns]).max(0.0), "{}", isa.name()));
-        }
+        run(function, &args);
+        sums.iter().enumerate().for_each(|(i, c)| assert_eq!(*c, (63.0 * a[i / columns] * b[i % columns]).max(0.0), "{}", isa.name()));
     }
 }
 
@@ -131,9 +130,8 @@ fn a_strip_goes_on_at_its_distances() {
             ahead: 1 << 20,
             ahead_step: 192,
         };
-        if run(dot.function(isa), &args) {
-            sums.iter().enumerate().for_each(|(i, c)| assert_eq!(*c, a[i / columns * 2], "{}", isa.name()));
-        }
+        run(dot.function(isa), &args);
+        sums.iter().enumerate().for_each(|(i, c)| assert_eq!(*c, a[i / columns * 2], "{}", isa.name()));
     }
 }
 

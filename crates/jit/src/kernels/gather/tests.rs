@@ -10,9 +10,7 @@ fn compare(isa: Isa, rows: usize, bytes: usize, from: usize) {
     let to_row = bytes.next_multiple_of(4) + 64;
     let mut to = vec![0xee_u8; rows * to_row + 64];
     let args = Args { rows: list.as_ptr(), count: rows, from, chunks: bytes / 64, words: bytes % 64 / 4, to: to.as_mut_ptr(), to_row };
-    if !run(kernel.function(isa), &args) {
-        return;
-    }
+    run(kernel.function(isa), &args);
     for i in 0..rows {
         let row = &to[i * to_row..][..bytes.next_multiple_of(4)];
         let want = (0..row.len()).map(|k| if k < bytes { number(i, from + k) } else { 0 });

@@ -56,9 +56,7 @@ fn compare(isa: Isa, kernel: Interleave, rows: usize, columns: usize, padded: bo
         factors: std::array::from_fn(|i| factors[i * columns..].as_ptr()),
         sums: got_sums.as_mut_ptr(),
     };
-    if !run(kernel.function(isa), &args) {
-        return;
-    }
+    run(kernel.function(isa), &args);
     let factor = |i: usize, column: usize| match kernel.factors[i] {
         Factor::None => [0.0, 1.0, 1.0, 0.0][i],
         Factor::Same => factors[i * columns],

@@ -69,9 +69,7 @@ fn compare(isa: Isa, kernel: Permute, exists: impl Fn(usize, usize) -> bool) {
         factors: std::array::from_fn(|i| factors[i * stride..].as_ptr()),
         adds: &2.0,
     };
-    if !run(kernel.function(isa), &args) {
-        return;
-    }
+    run(kernel.function(isa), &args);
     let factor = |i: usize, w: usize, l: usize| match kernel.factors[i] {
         Factor::None => NEUTRAL[i],
         Factor::Same => factors[i * stride],

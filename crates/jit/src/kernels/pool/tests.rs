@@ -54,8 +54,7 @@ impl Memory {
         }
     }
 
-    /// Runs the kernel; false where the processor cannot.
-    fn run(&mut self, kernel: &Pool, isa: Isa) -> bool {
+    fn run(&mut self, kernel: &Pool, isa: Isa) {
         let (results, stride, channels) = (usize::from(kernel.window.results), usize::from(kernel.window.stride), self.channels);
         let columns = results * stride / usize::from(kernel.window.step);
         let group = isa.width().lanes() * usize::from(kernel.window.vectors);
@@ -95,7 +94,7 @@ impl Memory {
             },
             shift: std::ptr::null(),
         };
-        run(kernel.function(isa), &args)
+        run(kernel.function(isa), &args);
     }
 
     /// The result and place wanted at an index.
@@ -163,9 +162,7 @@ fn larger(take: Take, a: u32, b: u32) -> u32 {
 
 fn compare(kernel: &Pool, isa: Isa, channels: usize) {
     let mut memory = Memory::new(kernel, channels);
-    if !memory.run(kernel, isa) {
-        return;
-    }
+    memory.run(kernel, isa);
     for (i, (got, place)) in memory.result.iter().zip(&memory.written).enumerate() {
         let want = memory.want(kernel, i);
         let allowed = 1e-6 * f64::from(want.0.abs().max(8.0));

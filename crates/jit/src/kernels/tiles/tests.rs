@@ -15,10 +15,9 @@ fn tiles(product: TileProduct, tall: u8, vectors: u8) -> Tiles {
     Tiles { product, tall, vectors, line: vectors, start: Start::Zero, panels: Reuse::Temporal, ahead: Ahead::Given }
 }
 
-/// By the processor where it has tiles, and emulated.
 #[test]
 fn tiles_hold_the_sums() {
-    for isa in [Isa::AMX, Isa::EMULATED_AMX] {
+    for isa in [Isa::AMX] {
         for product in TileProduct::ALL {
             for rows in [[16, 16], [16, 7], [3, 3], [16, 0], [1, 0], [11, 0]] {
                 for (vectors, line) in [(1, 1), (2, 2), (3, 4), (4, 4), (3, 3)] {
@@ -66,7 +65,6 @@ fn sums_are_right(kernel: &Tiles, case: &Case, shape: Shape) {
     let before = sums.clone();
     let shapes = shape.bytes();
     let args = Args {
-        shapes: shapes.as_ptr(),
         taps: taps.as_ptr(),
         count: case.taps,
         a_from: A_FROM,
@@ -85,9 +83,8 @@ fn sums_are_right(kernel: &Tiles, case: &Case, shape: Shape) {
         ahead: 1 << 20,
         ahead_step: 192,
     };
-    if !run(Setup::Shape.function(case.isa), &shapes) || !run(kernel.function(case.isa), &args) {
-        return;
-    }
+    run(Setup::Shape.function(case.isa), &shapes);
+    run(kernel.function(case.isa), &args);
     run(Setup::Release.function(case.isa), &shapes);
     // The columns of a line that the panel does not have stay as they were, and the case knows panels that follow each other.
     let (columns, line) = (usize::from(kernel.vectors) * LINES, usize::from(kernel.line) * LINES);

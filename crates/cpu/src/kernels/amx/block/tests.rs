@@ -4,9 +4,9 @@ use oxidnn_jit::ir::Reuse;
 use oxidnn_jit::kernels::dot::{Ahead, Start};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// AMX tiles, or their emulation by vectors.
+/// AMX, emulated where this processor has none.
 fn isa() -> Option<Isa> {
-    Isa::host_within(Isa::EMULATED_AMX).filter(|isa| isa.amx)
+    [Isa::AMX, Isa::AMX.emulated()].into_iter().find(|isa| isa.is_present())
 }
 
 /// Calls `run` with slices of `lens` elements, and with each of them one element short, which must be refused with nothing written.
