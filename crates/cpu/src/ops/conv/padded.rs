@@ -143,7 +143,7 @@ impl Padded {
         let (before, stride) = (self.before[1], height.stride as usize);
         let one = before + high.max(0) as usize + 1;
         let copied = |lines: usize| (lines - 1) * stride + one;
-        let most = ((limit / line).checked_sub(one)? / stride + 1).min(phase.count);
+        let most = ((limit / line.max(1)).checked_sub(one)? / stride + 1).min(phase.count);
         let each = phase.count.div_ceil(phase.count.div_ceil(most));
         // Lines that two bands read are copied twice.
         let again = (high - low + 1).max(0) as usize;
