@@ -7,12 +7,11 @@
 //!    the bound arguments to the stream's queue.
 //! 2. [`CudaQueue`] takes the lock that keeps the launches of an execution together on the stream, makes the context current, leases scratch, and calls
 //!    [`Launches::run`](Exec::run).
-//! 3. `run` refuses addresses that are not aligned to the element type.
-//! 4. [`Launches::launch`] checks the addresses that must be multiples of 16 bytes, for TMA and vector accesses. If one is not, the generic program
+//! 3. `run` looks up each address that the program depends on, a `Base`, once, and refuses those that are not aligned to the element type.
+//! 4. `Launches::enqueue` checks the addresses that must be multiples of 16 bytes, for TMA and vector accesses. If one is not, the generic program
 //!    for the same problem runs instead ([`Program::unaligned`]), which is planned and loaded the first time that happens.
-//! 5. For each launch of the program, in order, `Loaded::start` fills in the words of the kernel's parameter structure (numbers are known from planning;
-//!    addresses are those of this execution's arguments and scratch, from [`Places`]), and encodes TMA descriptors for these addresses, or takes them from
-//!    earlier executions.
+//! 5. For each launch of the program, in order, `Loaded::start` copies the kernel's parameter structure as planning left it, fills in the addresses of this
+//!    execution, and encodes TMA descriptors for them, or takes them from earlier executions.
 //! 6. [`Function::launch`] calls `cuLaunchKernelEx` with grid, block, cluster and shared memory of the plan, and the attributes for programmatic dependent
 //!    launch and cooperative launch.
 //! 7. Back in the queue, the submission gets a number (ticket); events are recorded only where somebody waits, and every so many submissions.
@@ -22,15 +21,19 @@
 use crate::CudaTarget;
 use crate::compile;
 use crate::driver::{CudaError, Current, EncodedMap, Function, LaunchShape, Relaxed, Stream};
-use crate::program::{self, Launch, MapPlace, Program, Word};
+use crate::program::{self, Launch, MapPlace, Program, TensorMap, Word};
 use crate::queue::CudaQueue;
 use oxidnn_runtime::{Ctx, Exec};
 use oxidnn_spec::{Arg, DataType, Error, Op, Problem};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// Words of parameters that fit a buffer on the stack; more (a sum of many sources) go to the heap.
+/// Words of the parameters of most launches, and of the largest ones that fit a buffer on the stack; more (a sum of many sources) go to the heap.
+const MOST_LAUNCHES: usize = 64;
 const ON_STACK: usize = 256;
+
+/// Bases that fit the stack.
+const BASES: usize = 24;
 
 /// TMA descriptors of a kernel, at most.
 const MAPS: usize = 4;
@@ -45,11 +48,69 @@ pub trait Places {
     fn scratch(&self) -> u64;
 }
 
-/// The address of a place.
-fn located(place: MapPlace, places: &dyn Places) -> u64 {
-    match place {
-        MapPlace::Arg(arg, offset) => places.address(arg, 0).unwrap_or(0) + offset,
-        MapPlace::Scratch(at) => places.scratch() + at as u64,
+/// What an execution brings: all that the parameters of a program are made of beside numbers that are known from planning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Base {
+    /// The address of a buffer of an argument.
+    Argument(Arg, usize),
+    /// The bits of a host scalar.
+    HostScalar(Arg),
+    /// The address of the scratch.
+    Scratch,
+}
+
+impl Base {
+    fn value(self, places: &dyn Places) -> u64 {
+        match self {
+            Base::Argument(arg, buffer) => places.address(arg, buffer).unwrap_or(0),
+            Base::HostScalar(arg) => places.host_scalar(arg).unwrap_or(0),
+            Base::Scratch => places.scratch(),
+        }
+    }
+}
+
+/// The value of a base, by its index, plus an offset.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Sum {
+    base: usize,
+    offset: u64,
+}
+
+impl Sum {
+    fn of(self, bases: &[u64]) -> u64 {
+        bases[self.base] + self.offset
+    }
+}
+
+/// The bases of a program, each once.
+#[derive(Default)]
+struct Bases(Vec<Base>);
+
+impl Bases {
+    fn sum(&mut self, base: Base, offset: u64) -> Sum {
+        let base = self.0.iter().position(|b| *b == base).unwrap_or_else(|| {
+            self.0.push(base);
+            self.0.len() - 1
+        });
+        Sum { base, offset }
+    }
+
+    fn place(&mut self, place: MapPlace) -> Sum {
+        match place {
+            MapPlace::Arg(arg, offset) => self.sum(Base::Argument(arg, 0), offset),
+            MapPlace::Scratch(at) => self.sum(Base::Scratch, at as u64),
+        }
+    }
+
+    /// A word that an execution fills in; `None` for numbers.
+    fn word(&mut self, word: Word) -> Option<Sum> {
+        Some(match word {
+            Word::Value(_) => return None,
+            Word::Address { arg, buffer } => self.sum(Base::Argument(arg, buffer), 0),
+            Word::HostScalar(arg) => self.sum(Base::HostScalar(arg), 0),
+            Word::Scratch(at) => self.sum(Base::Scratch, at as u64),
+            Word::Offset { arg, bytes } => self.sum(Base::Argument(arg, 0), bytes),
+        })
     }
 }
 
@@ -78,55 +139,75 @@ impl Kept {
     }
 }
 
-/// A launch and its loaded function.
+/// A launch with its loaded function.
 #[derive(Debug)]
 struct Loaded {
-    launch: Launch,
     function: Function,
-    /// Launched with programmatic dependent launch: its CTAs may start while the preceding kernel finishes.
-    overlaps: bool,
+    shape: LaunchShape,
+    /// The parameter structure; zeros where an execution fills in what `sums` says, by word.
+    words: Vec<u64>,
+    sums: Vec<(usize, Sum)>,
+    maps: Vec<(TensorMap, Sum)>,
     encoded: Mutex<Kept>,
 }
 
 impl Loaded {
+    fn new(launch: &Launch, function: Function, overlaps: bool, bases: &mut Bases) -> Loaded {
+        let Launch { grid, block, cluster, shared, resident, .. } = *launch;
+        Loaded {
+            function,
+            shape: LaunchShape { grid, block, cluster, shared, overlaps, resident },
+            words: launch.words.iter().map(|word| if let Word::Value(v) = word { *v } else { 0 }).collect(),
+            sums: launch.words.iter().enumerate().filter_map(|(i, word)| Some((i, bases.word(*word)?))).collect(),
+            maps: launch.maps.iter().map(|map| (*map, bases.place(map.place))).collect(),
+            encoded: Mutex::default(),
+        }
+    }
+
     /// Launches the kernel; its parameters are the TMA descriptors, then a structure of words.
     ///
     /// # Safety
     /// That of [`Launches::launch`].
-    unsafe fn start(&self, current: &Current, stream: &Stream, places: &dyn Places) -> Result<(), CudaError> {
-        let launch = &self.launch;
-        let (mut small, mut large) = ([0u64; ON_STACK], Vec::new());
-        let words = match small.get_mut(..launch.words.len()) {
-            Some(words) => words,
-            None => {
-                large.resize(launch.words.len(), 0);
-                &mut large[..]
+    unsafe fn start(&self, current: &Current, stream: &Stream, bases: &[u64]) -> Result<(), CudaError> {
+        let count = self.words.len();
+        // SAFETY: the caller's promise.
+        unsafe {
+            if count <= MOST_LAUNCHES {
+                self.start_with(&mut [0; MOST_LAUNCHES][..count], current, stream, bases)
+            } else if count <= ON_STACK {
+                self.start_with(&mut [0; ON_STACK][..count], current, stream, bases)
+            } else {
+                self.start_with(&mut vec![0; count], current, stream, bases)
             }
-        };
-        words.iter_mut().zip(&launch.words).for_each(|(value, word)| *value = filled(word, places));
-        let mut maps = if launch.maps.is_empty() { [EncodedMap::default(); MAPS] } else { self.maps(places)? };
-        let (mut parameters, count) = ([std::ptr::null_mut::<c_void>(); MAPS + 1], launch.maps.len().min(MAPS));
+        }
+    }
+
+    /// The same with memory for the words.
+    ///
+    /// # Safety
+    /// The same.
+    unsafe fn start_with(&self, words: &mut [u64], current: &Current, stream: &Stream, bases: &[u64]) -> Result<(), CudaError> {
+        words.copy_from_slice(&self.words);
+        self.sums.iter().for_each(|(word, sum)| words[*word] = sum.of(bases));
+        let mut maps = if self.maps.is_empty() { [EncodedMap::default(); MAPS] } else { self.maps(bases)? };
+        let (mut parameters, count) = ([std::ptr::null_mut::<c_void>(); MAPS + 1], self.maps.len().min(MAPS));
         parameters.iter_mut().zip(&mut maps[..count]).for_each(|(to, map)| *to = std::ptr::from_mut(map).cast());
         parameters[count] = words.as_mut_ptr().cast();
-        let Launch { grid, block, cluster, shared, resident, .. } = *launch;
-        let shape = LaunchShape { grid, block, cluster, shared, overlaps: self.overlaps, resident };
-        // SAFETY: these are the parameters that the kernel takes; the caller vouches for the places.
-        unsafe { self.function.launch(current, stream, shape, &mut parameters[..=count]) }
+        // SAFETY: these are the parameters that the kernel takes; the caller vouches for the bases.
+        unsafe { self.function.launch(current, stream, self.shape, &mut parameters[..=count]) }
     }
 
     /// The launch's TMA descriptors, from the cache or encoded.
-    fn maps(&self, places: &dyn Places) -> Result<[EncodedMap; MAPS], CudaError> {
+    fn maps(&self, bases: &[u64]) -> Result<[EncodedMap; MAPS], CudaError> {
         let mut addresses = [0; MAPS];
-        for (address, map) in addresses.iter_mut().zip(&self.launch.maps) {
-            *address = located(map.place, places);
-        }
+        addresses.iter_mut().zip(&self.maps).for_each(|(address, (_, place))| *address = place.of(bases));
         // Executions do not wait for this lock: if another thread holds it, encode without the cache.
         let mut kept = self.encoded.try_lock().ok();
         if let Some((_, maps)) = kept.iter().flat_map(|k| &k.all).find(|e| e.0 == addresses) {
             return Ok(*maps);
         }
         let mut maps = [EncodedMap::default(); MAPS];
-        for ((to, map), address) in maps.iter_mut().zip(&self.launch.maps).zip(addresses) {
+        for ((to, (map, _)), address) in maps.iter_mut().zip(&self.maps).zip(addresses) {
             *to = EncodedMap::new(map, address)?;
         }
         if let Some(kept) = &mut kept {
@@ -136,24 +217,17 @@ impl Loaded {
     }
 }
 
-/// The value of a word.
-fn filled(word: &Word, places: &dyn Places) -> u64 {
-    match *word {
-        Word::Value(v) => v,
-        Word::Address { arg, buffer } => places.address(arg, buffer).unwrap_or(0),
-        Word::HostScalar(arg) => places.host_scalar(arg).unwrap_or(0),
-        Word::Scratch(at) => places.scratch() + at as u64,
-        Word::Offset { arg, bytes } => places.address(arg, 0).unwrap_or(0) + bytes,
-    }
-}
-
 /// A program's launches with their functions: the executable code of a primitive.
 #[derive(Debug)]
 pub struct Launches {
     list: Vec<Loaded>,
+    /// What an execution looks up.
+    bases: Vec<Base>,
+    /// Addresses that must be multiples of 16 bytes.
+    aligned: Vec<Sum>,
     unaligned: Option<Box<Unaligned>>,
-    /// Arguments in device memory, and the alignment of their elements in bytes.
-    numbers: Vec<(Arg, u64)>,
+    /// Arguments in device memory by their bases, and the alignment of their elements in bytes.
+    numbers: Vec<(Arg, usize, u64)>,
 }
 
 /// The program for addresses that are not aligned to 16 bytes, loaded when it is first needed.
@@ -198,19 +272,24 @@ impl Launches {
             })
         };
         let unaligned = program.unaligned.as_ref().map(later);
-        Ok(Launches { unaligned, numbers: numbers(program, problem), ..Launches::alone(program, target)? })
+        let alone = Launches::alone(program, target)?;
+        Ok(Launches { unaligned, numbers: numbers(&alone.bases, problem), ..alone })
     }
 
     /// The same for a program of no problem, for any addresses.
     pub(crate) fn alone(program: &Program, target: &CudaTarget) -> Result<Launches, Error> {
         let loader = target.loader.as_ref().ok_or_else(|| Error::Runtime("this GPU is only described; nothing runs on it".into()))?;
+        let mut bases = Bases::default();
         let ready = |launch: &Launch| {
             let function = loader.function(&launch.source)?;
-            let overlaps = loader.overlaps() && compile::waits(&launch.source);
-            Ok(Loaded { launch: launch.clone(), function, overlaps, encoded: Mutex::default() })
+            Ok(Loaded::new(launch, function, loader.overlaps() && compile::waits(&launch.source), &mut bases))
         };
         let list = program.launches.iter().map(ready).collect::<Result<_, CudaError>>()?;
-        Ok(Launches { list, unaligned: None, numbers: Vec::new() })
+        let places = program.launches.iter().flat_map(|l| l.maps.iter().map(|m| m.place).chain(l.aligned.iter().copied()));
+        let mut aligned: Vec<Sum> = places.map(|place| bases.place(place)).map(|sum| Sum { offset: sum.offset % 16, ..sum }).collect();
+        aligned.sort_unstable_by_key(|sum| (sum.base, sum.offset));
+        aligned.dedup();
+        Ok(Launches { list, bases: bases.0, aligned, unaligned: None, numbers: Vec::new() })
     }
 
     /// Number of launches.
@@ -231,19 +310,36 @@ impl Launches {
     /// # Safety
     /// The places are those of the program's problem, checked against it, and stay valid until the work is done.
     pub unsafe fn launch(&self, stream: &Stream, places: &dyn Places) -> Result<(), Error> {
-        if let Some(other) = self.unaligned.as_ref().filter(|_| !self.are_aligned(places)) {
+        // SAFETY: the caller's promise.
+        self.looked_up(places, |bases| unsafe { self.enqueue(stream, places, bases) })
+    }
+
+    /// Calls `then` with the values of the bases.
+    fn looked_up<T>(&self, places: &dyn Places, then: impl FnOnce(&[u64]) -> T) -> T {
+        let (mut few, mut many) = ([0; BASES], Vec::new());
+        let values = match few.get_mut(..self.bases.len()) {
+            Some(values) => values,
+            None => {
+                many.resize(self.bases.len(), 0);
+                &mut many[..]
+            }
+        };
+        values.iter_mut().zip(&self.bases).for_each(|(value, base)| *value = base.value(places));
+        then(values)
+    }
+
+    /// Enqueues the launches, or those of the program for unaligned memory.
+    ///
+    /// # Safety
+    /// That of [`Launches::launch`]; the bases are those of the places.
+    unsafe fn enqueue(&self, stream: &Stream, places: &dyn Places, bases: &[u64]) -> Result<(), Error> {
+        if let Some(other) = self.unaligned.as_ref().filter(|_| !self.aligned.iter().all(|sum| sum.of(bases).is_multiple_of(16))) {
             // SAFETY: the caller's promise.
             return unsafe { other.launches()?.launch(stream, places) };
         }
         let current = Current::of(stream.context())?;
         // SAFETY: the caller's promise.
-        Ok(self.list.iter().try_for_each(|loaded| unsafe { loaded.start(&current, stream, places) })?)
-    }
-
-    /// Whether all addresses that must be multiples of 16 bytes are.
-    fn are_aligned(&self, places: &dyn Places) -> bool {
-        let mut all = self.list.iter().flat_map(|l| l.launch.maps.iter().map(|m| m.place).chain(l.launch.aligned.iter().copied()));
-        all.all(|place| located(place, places).is_multiple_of(16))
+        Ok(self.list.iter().try_for_each(|loaded| unsafe { loaded.start(&current, stream, bases) })?)
     }
 }
 
@@ -268,24 +364,17 @@ impl Places for Arguments<'_> {
 
 /// The arguments that a program accesses, and the alignment that their elements need: a misaligned access in a kernel would make the CUDA context
 /// unusable. The workspaces of RNN and attention are declared as bytes and hold f32.
-fn numbers(program: &Program, problem: &Problem) -> Vec<(Arg, u64)> {
+fn numbers(bases: &[Base], problem: &Problem) -> Vec<(Arg, usize, u64)> {
     let kept = matches!(problem.op, Op::Rnn(_) | Op::Sdpa(_));
     let bytes = |arg: Arg| match problem.tensor(arg)?.dtype {
         DataType::U8 if kept && arg == Arg::WORKSPACE => Some(4),
         dtype => Some(dtype.bits() as u64 / 8).filter(|bytes| *bytes > 1),
     };
-    let words = program.launches.iter().flat_map(|l| &l.words).filter_map(|word| match *word {
-        Word::Address { arg, buffer: 0 } | Word::Offset { arg, .. } => Some(arg),
+    let number = |(i, base): (usize, &Base)| match *base {
+        Base::Argument(arg, 0) => Some((arg, i, bytes(arg)?)),
         _ => None,
-    });
-    let maps = program.launches.iter().flat_map(|l| &l.maps).filter_map(|map| match map.place {
-        MapPlace::Arg(arg, _) => Some(arg),
-        MapPlace::Scratch(_) => None,
-    });
-    let mut all: Vec<_> = words.chain(maps).filter_map(|arg| Some((arg, bytes(arg)?))).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
+    };
+    bases.iter().enumerate().filter_map(number).collect()
 }
 
 impl Exec for Launches {
@@ -293,22 +382,21 @@ impl Exec for Launches {
         let Some(queue) = ctx.queue.as_any().downcast_ref::<CudaQueue>() else {
             return Err(Error::Runtime("code of a GPU on a queue that is no GPU's".into()));
         };
-        for (arg, bytes) in &self.numbers {
-            let address = Arguments(ctx).address(*arg, 0).unwrap_or(0);
-            if !address.is_multiple_of(*bytes) {
-                return Err(Error::invalid(
-                    arg,
-                    format!("memory at {address:#x}"),
-                    format!("an address that is a multiple of {bytes} bytes"),
-                ));
+        let places = Arguments(ctx);
+        self.looked_up(&places, |bases| {
+            for &(arg, base, bytes) in &self.numbers {
+                let address = bases[base];
+                if !address.is_multiple_of(bytes) {
+                    let expected = format!("an address that is a multiple of {bytes} bytes");
+                    return Err(Error::invalid(arg, format!("memory at {address:#x}"), expected));
+                }
             }
-        }
-        // SAFETY: the runtime has checked the arguments against the problem, and keeps memory and scratch until the work is done.
-        unsafe { self.launch(queue.stream(), &Arguments(ctx))? };
-        Ok(())
+            // SAFETY: the runtime has checked the arguments against the problem, and keeps memory and scratch until the work is done.
+            unsafe { self.enqueue(queue.stream(), &places, bases) }
+        })
     }
 
     fn footprint(&self) -> usize {
-        self.list.iter().map(|l| l.launch.words.len() * size_of::<Word>() + size_of::<Launch>()).sum()
+        self.list.iter().map(|l| size_of_val(&l.words[..]) + size_of_val(&l.sums[..]) + size_of_val(&l.maps[..]) + size_of::<Loaded>()).sum()
     }
 }

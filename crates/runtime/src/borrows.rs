@@ -6,6 +6,9 @@ use crate::queue::{Queue, Ticket};
 use oxidnn_spec::{Error, Operand, Tensor, Use};
 use std::sync::Arc;
 
+/// Memories of most executions.
+const FEW: usize = 6;
+
 /// Borrowed memories; given back when dropped.
 pub(crate) struct Borrows<'b> {
     operands: &'b [Operand<Tensor>],
@@ -95,9 +98,10 @@ impl<'b> Borrows<'b> {
         self.uses().for_each(|(memory, access)| memory.storage().uses.submitted(access, queue, ticket));
     }
 
-    /// The owners that keep the bytes of all memories alive.
-    pub(crate) fn storages(&self) -> Vec<Arc<Storage>> {
-        self.uses().map(|(memory, _)| memory.storage().clone()).collect()
+    /// The owners that keep the bytes of all memories alive; those of few memories without an allocation.
+    pub(crate) fn storages(&self) -> ([Option<Arc<Storage>>; FEW], Vec<Arc<Storage>>) {
+        let mut all = self.uses().map(|(memory, _)| memory.storage().clone());
+        (std::array::from_fn(|_| all.next()), all.collect())
     }
 }
 

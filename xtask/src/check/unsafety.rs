@@ -107,6 +107,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/runtime/tests/allocations.rs", "an allocator that counts"),
     ("crates/runtime/tests/primitives.rs", "tests memory over pointers"),
     ("crates/testing/tests/allocations.rs", "an allocator that counts"),
+    ("crates/cli/tests/hostile/main.rs", "an allocator that counts"),
     ("crates/graph/tests/partitions/allocations.rs", "an allocator that counts"),
 ];
 

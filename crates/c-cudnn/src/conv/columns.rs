@@ -27,11 +27,15 @@ pub extern "C" fn cudnnIm2Col(
         let dims = conv.output(src, &filter.dims)?;
         let (window, n) = (conv.window(src.dims().len() - 2)?, src.dims().len());
         let (to, source) = (col_buffer.some("colBuffer")?, x.some("x")?);
-        let (channels, places) = (src.dims()[1], dims[0] * dims[2..].iter().product::<i64>());
-        let taps: i64 = filter.dims[2..].iter().product();
+        let (channels, taps) = (src.dims()[1], filter.dims[2..].iter().product::<i64>());
+        let places = dims[2..].iter().try_fold(dims[0], |n, d| n.checked_mul(*d));
+        let elements = places.and_then(|places| places.checked_mul(taps)?.checked_mul(channels));
+        let (Some(places), Some(elements)) = (places, elements) else {
+            return Err(Failure::unsupported("columns of more elements than 63 bits count"));
+        };
         let strides = src.blocking().filter(|b| b.is_plain()).map(|b| b.strides);
         let strides = strides.ok_or_else(|| Failure::unsupported("columns of vectors of channels"))?;
-        let whole = Tensor::plain([channels * taps * places], src.dtype)?;
+        let whole = Tensor::plain([elements], src.dtype)?;
         let zero = handle.scalar(src.dtype, 1, 0.0)?;
         handle.combine((&zero.0, zero.1.into()), (&whole, to.into()), Blend::PLAIN)?;
         let bytes = |elements: i64| src.dtype.bytes(elements as usize).unwrap_or(0);

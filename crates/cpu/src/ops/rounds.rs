@@ -34,7 +34,7 @@ pub(super) fn is_apart(tensor: &Tensor, dim: usize) -> bool {
 /// The first images and rows of a tensor, as a strided view; `None` for other layouts.
 pub(super) fn part(tensor: &Tensor, images: i64, rows: i64) -> Option<Tensor> {
     let mut part = tensor.clone();
-    for (dim, size) in [(0, images), (2, rows)] {
+    for (dim, size) in [(0, images), (2, rows)].into_iter().filter(|(dim, _)| *dim < tensor.dims().len()) {
         let whole = part.layout.dims[dim] == size;
         part.layout.dims[dim] = size;
         if !whole {

@@ -3,6 +3,7 @@
 use super::{CudaError, check, load};
 use crate::Facts;
 use cudarc::driver::sys::{self, CUcontext, CUdevice, CUdevice_attribute as Attribute, CUuuid};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// Number of GPUs.
@@ -164,11 +165,18 @@ impl Drop for Context {
     }
 }
 
+thread_local! {
+    /// The context that this thread holds a [`Current`] of.
+    static HELD: Cell<CUcontext> = const { Cell::new(std::ptr::null_mut()) };
+}
+
 /// Makes a context the calling thread's current one until it is dropped. Functions that need a current context take it as proof, so that a sequence of calls
-/// makes it current once.
+/// makes it current once: inside of another one of the same context it asks nothing of the driver.
 #[derive(Debug)]
 pub struct Current {
     pushed: bool,
+    /// What the thread held before.
+    outer: CUcontext,
 }
 
 impl Current {
@@ -177,20 +185,34 @@ impl Current {
     /// # Errors
     /// [`CudaError::Call`].
     pub fn of(context: &Context) -> Result<Current, CudaError> {
+        let outer = HELD.get();
+        if outer == context.raw {
+            return Ok(Current { pushed: false, outer });
+        }
         let mut now = std::ptr::null_mut();
         // SAFETY: writes a handle.
         check("cuCtxGetCurrent", unsafe { sys::cuCtxGetCurrent(&raw mut now) })?;
-        if now == context.raw {
-            return Ok(Current { pushed: false });
+        let pushed = now != context.raw;
+        if pushed {
+            // SAFETY: the context lives.
+            check("cuCtxPushCurrent", unsafe { sys::cuCtxPushCurrent_v2(context.raw) })?;
         }
-        // SAFETY: the context lives.
-        check("cuCtxPushCurrent", unsafe { sys::cuCtxPushCurrent_v2(context.raw) })?;
-        Ok(Current { pushed: true })
+        HELD.set(context.raw);
+        Ok(Current { pushed, outer })
+    }
+
+    /// Calls code that may make other contexts current, in which therefore the driver is asked again.
+    pub fn outside<T>(&self, call: impl FnOnce() -> T) -> T {
+        let held = HELD.replace(std::ptr::null_mut());
+        let result = call();
+        HELD.set(held);
+        result
     }
 }
 
 impl Drop for Current {
     fn drop(&mut self) {
+        HELD.set(self.outer);
         if self.pushed {
             let mut was = std::ptr::null_mut();
             // SAFETY: writes a handle; takes away what `of` put there.

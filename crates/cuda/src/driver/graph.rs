@@ -40,11 +40,11 @@ impl Graph {
     /// # Errors
     /// [`CudaError::Call`] if the driver cannot capture it; the error of `work`.
     pub fn capture<E: From<CudaError>>(stream: &Arc<Stream>, work: impl FnOnce() -> Result<(), E>) -> Result<Graph, E> {
-        let _current = Current::of(stream.context())?;
+        let current = Current::of(stream.context())?;
         let mode = Mode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         // SAFETY: the stream lives.
         check("cuStreamBeginCapture", unsafe { sys::cuStreamBeginCapture_v2(stream.handle(), mode) })?;
-        let result = work();
+        let result = current.outside(work);
         let mut graph: CUgraph = std::ptr::null_mut();
         // SAFETY: writes a handle; the capture was begun above.
         let ended = check("cuStreamEndCapture", unsafe { sys::cuStreamEndCapture(stream.handle(), &raw mut graph) });

@@ -55,12 +55,12 @@ pub(super) const fn ceil(n: i64, d: i64) -> i64 {
 
 impl Planes {
     fn row_bytes(&self) -> i64 {
-        self.tensor.dims()[3] * self.tensor.dtype.bits() as i64 / 8
+        self.tensor.dims()[3].saturating_mul(self.tensor.dtype.bits() as i64) / 8
     }
 
     /// Bytes of the input rows of `band` result rows.
     fn bytes(&self, band: i64) -> i64 {
-        ((band - 1) * self.ratio.0 / self.ratio.1 + self.more).min(self.tensor.dims()[2]).saturating_mul(self.row_bytes())
+        ((band - 1).saturating_mul(self.ratio.0) / self.ratio.1 + self.more).min(self.tensor.dims()[2]).saturating_mul(self.row_bytes())
     }
 
     /// The division for a destination; `None` if input rows are not contiguous, or too long.
@@ -73,9 +73,10 @@ impl Planes {
         }
         let (rows, pairs, plane) = (dst.dims[2], dims[0].checked_mul(dims[1])?, dims[2].checked_mul(dims[3])?);
         let whole = plane.saturating_mul(t.dtype.bits() as i64 / 8);
-        let fits = |band: &i64| self.bytes(*band) <= self.band;
-        let band =
-            if whole <= self.band { rows } else { (1..=rows / tile.tall).rev().map(|n| n * tile.tall).find(fits).unwrap_or(tile.tall) };
+        // The most result rows that need no more input rows than fit.
+        let input = (self.band / self.row_bytes() - self.more + 1).max(0).saturating_mul(self.ratio.1);
+        let fit = (input - 1).div_euclid(self.ratio.0.max(1)) + 1;
+        let band = if whole <= self.band { rows } else { (fit.min(rows) / tile.tall).max(1) * tile.tall };
         // Bands of like sizes.
         let band = ceil(ceil(rows, ceil(rows, band)), tile.tall) * tile.tall;
         let behind = (dims[1] == 1 || b.strides[1] == plane) && (dims[0] == 1 || b.strides[0] == dims[1] * plane);

@@ -13,7 +13,7 @@ use oxidnn_spec::{Arg, Error, Format, Problem, Tensor};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The folder with the mocks, `None` without a C compiler.
 fn libraries() -> Option<&'static Path> {
@@ -192,6 +192,35 @@ fn calls_of_executions() {
         assert!(launches >= 320 && launches % 320 == 0, "{launches}");
         assert!(calls <= launches + 320 * most + 100, "{}: {calls} calls with {launches} launches", desc.impl_name());
         assert_eq!(after[2], before[2], "nothing is compiled while executing");
+    }
+}
+
+/// Host nanoseconds of an execution beside what the mock driver takes, on streams that do not wait; `OXIDNN_EXECUTIONS` says of how many.
+fn nanoseconds_of_executions() {
+    let count: usize = std::env::var("OXIDNN_EXECUTIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(2000);
+    let engine = oxidnn_cuda::engine(0).unwrap();
+    let stream = Stream::asynchronous(&engine).unwrap();
+    for case in cases(STEADY) {
+        let desc = PrimitiveDesc::new(&engine, case.problem.clone()).unwrap();
+        let (primitive, arguments) = (desc.create().unwrap(), arguments(&engine, &desc, &case).unwrap());
+        let given: Vec<(Arg, &Memory<'_>)> = arguments.iter().map(|(arg, m)| (*arg, m)).collect();
+        let times = (0..count / 100).map(|_| {
+            let begin = Instant::now();
+            (0..100).for_each(|_| primitive.execute(&stream, &given).unwrap());
+            begin.elapsed().as_nanos() / 100
+        });
+        let mut times: Vec<u128> = times.collect();
+        times.sort_unstable();
+        println!("{}: {} ns an execution, at least {}", desc.impl_name(), times[times.len() / 2], times[0]);
+        stream.wait().unwrap();
+    }
+}
+
+#[test]
+fn an_execution_takes_little_time_on_the_host() {
+    match is_on_the_driver() {
+        true => nanoseconds_of_executions(),
+        false => print!("{}", on_the_driver("an_execution_takes_little_time_on_the_host", None, None).unwrap_or_default()),
     }
 }
 

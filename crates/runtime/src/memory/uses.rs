@@ -129,13 +129,17 @@ impl Uses {
     /// Remembers work that was submitted.
     pub(crate) fn submitted(&self, access: Access, queue: &Arc<dyn Queue>, ticket: Ticket) {
         let mut pending = self.lock();
-        let now = Submitted { queue: queue.clone(), ticket };
-        match access {
-            Access::Write => *pending = Pending { writer: Some(now), readers: Vec::new() },
-            Access::Read => match pending.readers.iter_mut().find(|p| Arc::ptr_eq(&p.queue, queue)) {
-                Some(reader) => reader.ticket = ticket,
-                None => pending.readers.push(now),
-            },
+        if access == Access::Write {
+            pending.readers.clear();
+        }
+        let known = match access {
+            Access::Write => pending.writer.as_mut(),
+            Access::Read => pending.readers.iter_mut().find(|p| Arc::ptr_eq(&p.queue, queue)),
+        };
+        match known.filter(|p| Arc::ptr_eq(&p.queue, queue)) {
+            Some(known) => known.ticket = ticket,
+            None if access == Access::Write => pending.writer = Some(Submitted { queue: queue.clone(), ticket }),
+            None => pending.readers.push(Submitted { queue: queue.clone(), ticket }),
         }
         self.is_pending.store(true, Ordering::Release);
     }

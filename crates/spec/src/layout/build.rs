@@ -148,11 +148,15 @@ impl Layout {
         n > 0 && self.blocking().is_none_or(sound)
     }
 
+    /// That products of any sizes do not overflow, where others are 0, too, or come with executions.
     fn check_volume(&self) -> Result<(), Error> {
-        if self.dims.has_runtime() || self.dims.volume().is_some_and(|v| v <= LARGEST) {
-            return Ok(());
+        let padded = self.blocking().map(|b| ("padded_dims", &b.padded_dims));
+        for (name, dims) in std::iter::once(("dims", &self.dims)).chain(padded) {
+            if dims.iter().try_fold(1i64, |n, &d| n.checked_mul(d.max(1))).is_none_or(|n| n > LARGEST) {
+                return Err(Error::invalid(name, dims, "at most 2^59 elements, with sizes of 1 in the place of 0"));
+            }
         }
-        Err(Error::invalid("dims", self.dims, "at most 2^59 elements"))
+        Ok(())
     }
 
     fn check_blocking(&self, b: &Blocking) -> Result<(), Error> {

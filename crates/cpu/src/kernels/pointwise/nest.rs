@@ -332,7 +332,7 @@ impl Nest {
             let [run, rows] = part.chunk(limit);
             let whole = (run / SQUARE * (rows / SQUARE)) as f64;
             let all = ((run + SQUARE - 1) / SQUARE * ((rows + SQUARE - 1) / SQUARE)) as f64;
-            (whole + PARTLY * (all - whole)) * (SQUARE * SQUARE * part.volume) as f64 / (run * rows) as f64
+            (whole + PARTLY * (all - whole)) * (SQUARE * SQUARE) as f64 * part.volume as f64 / (run * rows) as f64
         };
         self.first.iter().chain(&self.more).filter(|part| part.class(t) == 1).map(squares).sum()
     }

@@ -160,7 +160,7 @@ impl Portable {
                 }
             }
         }
-        let pixels = parts.iter().map(|p| p.extent.iter().product::<usize>()).max().unwrap_or(0);
+        let pixels = parts.iter().map(|p| p.extent.iter().fold(1, |n: usize, size| n.saturating_mul(*size))).max().unwrap_or(0);
         let split = depth > 64 && pixels.checked_mul(depth + SKEW)? > MAX_COPY_ELEMENTS;
         let depth_each = if split { cut(depth, (MAX_COPY_ELEMENTS / pixels).saturating_sub(SKEW).max(32), 16).0.min(depth) } else { depth };
         let mut first_box = 0;

@@ -77,7 +77,7 @@ const MAX_INPUTS_PER_OUTPUT: i64 = 256;
 
 /// Whether there are at least `ratio` inputs for each output.
 fn is_sparse(op: &Resampling, ratio: i64) -> bool {
-    let [inputs, outputs] = <[_; 2]>::from(op.spatial()).map(|sizes| sizes.into_iter().product::<i64>());
+    let [inputs, outputs] = <[_; 2]>::from(op.spatial()).map(|sizes| sizes.into_iter().fold(1, i64::saturating_mul));
     op.prop.is_forward() && inputs / ratio >= outputs
 }
 

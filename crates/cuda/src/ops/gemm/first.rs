@@ -196,16 +196,16 @@ impl First<'_> {
     /// Along one dimension: how far before a pixel of the small grid the first one is that reaches any residue, and how many consecutive ones do.
     fn reach(&self, d: usize) -> Option<[i64; 2]> {
         let (k, s, p) = (self.z.k[d], self.z.s[d], self.z.pl[d]);
-        let all = (0..s).flat_map(|r| (0..k).map(move |t| r + p - t)).filter(|v| v % s == 0).map(|v| v / s);
-        let (first, last) = (all.clone().min()?, all.max()?);
-        Some([first, last - first + 1])
+        // Of a residue less than `s`, plus the padding, minus a tap less than `k`: the multiples of `s`.
+        let (first, last) = (-k.checked_sub(1 + p)?.div_euclid(s), p.checked_add(s - 1)?.div_euclid(s));
+        (k > 0).then_some([first, last - first + 1])
     }
 
     /// The gradient of the source.
     fn source_gradient(&self) -> Result<Program, Skip> {
         let (op, z) = (self.op, &self.z);
-        let residues = z.s[1] * z.s[2];
-        if z.d != [1; 3] || residues * z.ic > RESIDUES || residues == 1 && z.ic % 8 == 0 {
+        let residues = z.s[1].saturating_mul(z.s[2]);
+        if z.d != [1; 3] || residues.saturating_mul(z.ic) > RESIDUES || residues == 1 && z.ic % 8 == 0 {
             return Err(Skip::Shape("dilation, large strides, or channels and strides that need no residues"));
         }
         if !Tail::of(self.problem, Arg::DIFF_SRC, &op.src).is_plain() {

@@ -36,6 +36,10 @@ impl Mark {
     const ATTENTION: Arg = Arg(30_005);
 }
 
+/// Layers by directions of a network at most, whose products are planned one by one, and their steps, whose launches are listed.
+const STACKS: i64 = 256;
+const STEPS: i64 = 1 << 15;
+
 /// Scales that one launch copies from its parameters to scratch.
 const NUMBERS: usize = 128;
 
@@ -94,6 +98,10 @@ pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, S
     let z = op.sizes().ok_or(OVERFLOW)?;
     if [z.layers, z.directions, z.time, z.batch, z.dhc, z.dic].contains(&0) {
         return Ok(Program::default());
+    }
+    let stacks = z.layers.saturating_mul(z.directions);
+    if stacks > STACKS || stacks.saturating_mul(z.time) > STEPS {
+        return Err(Skip::Shape("more steps than a list of launches has"));
     }
     if op.prop == Prop::Backward {
         return backward::lower(problem, target);

@@ -44,6 +44,9 @@ const BAND: usize = 192 << 10;
 const VECTORS: usize = 4;
 /// Tasks that a problem is cut into, if it has as many bands.
 const TASKS: usize = 16;
+/// Bands of rows, and results along a row, at most: plans list the bands, and the segments of a row.
+const MAX_BANDS: usize = 1 << 18;
+const MAX_WIDTH: usize = 1 << 22;
 /// Lanes of the widest vector.
 const LANES: usize = 16;
 
@@ -244,6 +247,9 @@ impl Gradient {
         let (rows, together) = (each.0.max(1), bands.0.max(1));
         let bands = [images.div_ceil(together), window[0].places, window[1].places.div_ceil(rows)];
         let chunks = all.div_ceil(chunk);
+        if bands[2] > MAX_BANDS || window[2].places > MAX_WIDTH {
+            return Err(Skip::Shape("so many pixels"));
+        }
         let most = (Kind::most_taps(jit, group) / window[2].taps.max(1)).clamp(1, window[1].taps.max(1));
         let mut segments: Vec<Vec<Segment>> = (0..most).map(|_| Vec::new()).collect();
         let bands_of_rows = (0..window[1].places).step_by(rows).map(|first| first..window[1].places.min(first + rows));

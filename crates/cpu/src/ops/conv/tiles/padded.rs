@@ -141,8 +141,9 @@ impl Padded {
         }
         let (low, high) = phase.reach(height.stride, 0, 1)?;
         let (before, stride) = (self.before[1], height.stride as usize);
-        let copied = |lines: usize| before + (lines - 1) * stride + high.max(0) as usize + 1;
-        let most = (1..=phase.count).rev().find(|n| copied(*n) * line <= limit)?;
+        let one = before + high.max(0) as usize + 1;
+        let copied = |lines: usize| (lines - 1) * stride + one;
+        let most = ((limit / line.max(1)).checked_sub(one)? / stride + 1).min(phase.count);
         let each = phase.count.div_ceil(phase.count.div_ceil(most));
         // Lines that two bands read are copied twice.
         let again = (high - low + 1).max(0) as usize;
