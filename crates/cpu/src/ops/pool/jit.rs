@@ -87,8 +87,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         support::dense(problem)?;
         let kernel = support::of_widths(jit, |isa| Direct::new(op, &problem.attr, target, isa))?;
         let planes = kernel.planes.as_ref().map_or(Some(0), Planes::scratch);
-        let scratch =
-            kernel.tail.scratch(kernel.channels).zip(planes).and_then(|(tail, vectors)| booked(&[tail, vectors]));
+        let scratch = kernel.tail.scratch(kernel.channels).zip(planes).and_then(|(tail, vectors)| booked(&[tail, vectors]));
         Ok((kernel, scratch.ok_or(TOO_LARGE)?))
     })
 }

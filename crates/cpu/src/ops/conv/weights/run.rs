@@ -287,7 +287,12 @@ impl<'a> Bound<'a> {
     {
         if let Some(strides) = side.strides.filter(|_| side.in_place) {
             let (reader, panel) = (self.reader(side), if strides.is_plain() { self.plan.panel } else { strides.far } * 4);
-            return Operand { memory: reader.view.buf(), at: place(reader, &strides, depth.at.group * side.channels + start), copy: &[], panel };
+            return Operand {
+                memory: reader.view.buf(),
+                at: place(reader, &strides, depth.at.group * side.channels + start),
+                copy: &[],
+                panel,
+            };
         }
         let (memory, copy): (_, &[f32]) = if let Code::Portable = self.code { (Buf::empty(), copy) } else { (lend(copy), &[]) };
         Operand { memory, at: 0, copy, panel: depth.panel }
@@ -743,7 +748,11 @@ impl Parts<'_> {
         let mut steps = inside[2].len() * joint_images;
         let distances = |i: usize| if i == 0 { [rows.image, columns.image] } else { [rows.at[i - 1], columns.at[i - 1]] };
         for i in (0..3).rev() {
-            if counts[i] != 1 && steps == 1 && (p.strided_lines || distances(i)[1] == p.panel * 4) && (!p.is_on_amx() || distances(i)[0] == 4) {
+            if counts[i] != 1
+                && steps == 1
+                && (p.strided_lines || distances(i)[1] == p.panel * 4)
+                && (!p.is_on_amx() || distances(i)[0] == 4)
+            {
                 [step, column_step] = distances(i);
             } else if counts[i] != 1 && distances(i) != [step * steps, column_step * steps] {
                 break;
