@@ -8,15 +8,16 @@
 //! Deltas are stored twice: in rows of samples, as tiles read their left operand, and in f32 panels of channels, as tiles read their right
 //! operand.
 
-use super::cut::{Cut, On};
+use super::cut::Cut;
 use super::forward::{check_amx, factors, is_backward, rows_of};
+use super::network;
 use super::parameters::{self, Parameters, Space};
 use super::sizes::{Panels, Sizes};
-use super::skinny::{self, Rows, Skinny};
-use super::states::{self, Codec, Lines};
+use super::skinny::{self, Skinny};
+use super::states::{self, Codec, Lines, States};
 use super::step::Step;
 use super::sweep::Sweep;
-use super::weights::{Roles, Weights};
+use super::weights::{self, Roles, Weights};
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::gemm::{self, Gemm, Kind, Operands};
@@ -24,12 +25,13 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::nest::Right;
 use crate::kernels::scratch::{Part, Scratch, booked, for_workers};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
-use crate::ops::support;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
+use bytemuck::{NoUninit, cast_slice};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
+use std::slice;
 use std::sync::Arc;
 
 /// The representation of everything in scratch.
@@ -61,12 +63,16 @@ pub(super) struct Backward {
     pub(super) linear: Option<[f32; 5]>,
     /// Elements of a row of the workspace.
     pub(super) workspace_row: usize,
+    /// Byte offset and stride of the source's rows, of the gradient of the results, and of that of the source, where they are used in place.
     src: Option<(usize, usize)>,
+    diff_dst: Option<(usize, usize)>,
+    diff_src: Option<(usize, usize)>,
     lens: Lens,
 }
 
 /// Elements of scratch by purpose; see [`Sweep`].
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Default, NoUninit, Debug)]
+#[repr(C)]
 struct Lens {
     layer: usize,
     iter: usize,
@@ -91,18 +97,6 @@ struct Lens {
     workers: usize,
 }
 
-impl Lens {
-    /// Bytes in total; `None` on overflow.
-    fn bytes(&self) -> Option<usize> {
-        let Lens { layer, iter, projection, peephole, src, first, cell, dh, dc, .. } = *self;
-        let Lens { given, given_panels, given_words, outputs, rows, panels, words, reset, attention, sides: [x, h], workers, .. } = *self;
-        let states = [first, cell, dh, dc, given, given_panels, given_words, outputs];
-        let all =
-            [&[layer, iter, projection, peephole, src][..], &states, &[rows, panels, words, reset, attention, x, h, workers]].concat();
-        booked(&all)
-    }
-}
-
 /// Whether all weights are bf16, so that products are.
 fn has_pairs(op: &Rnn) -> bool {
     let weights = [Some(&op.weights_layer), Some(&op.weights_iter), op.weights_projection.as_ref()];
@@ -114,7 +108,7 @@ fn has_pairs(op: &Rnn) -> bool {
 /// # Errors
 /// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Plan>, Skip> {
-    let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
+    let op = network(problem)?;
     match has_pairs(op) {
         false if isa.amx => Err(Skip::DataType("weights that are not bf16".into())),
         true if isa.amx => {
@@ -127,35 +121,29 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Bo
 }
 
 fn plan_on(problem: &Problem, target: &CpuTarget, (isa, product): (Isa, Product)) -> Result<Box<dyn Plan>, Skip> {
-    let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
-    let z = Sizes::of(op)?;
-    let [inputs, states, gates] = [z.slc, z.sic, z.dhc].map(|n| Panels::of(isa, n));
-    let mut problem = problem.clone();
-    if let Op::Rnn(op) = &mut problem.op {
-        Weights::resolve(&mut op.weights_layer, Roles::LAYER_BACK, inputs, product)?;
-        Weights::resolve(&mut op.weights_iter, Roles::ITER_BACK, states, product)?;
-        if let Some(projection) = &mut op.weights_projection {
-            Weights::resolve(projection, Roles::PROJECTION_BACK, gates, product)?;
-        }
-    }
-    problem.resolve();
-    support::dense(&problem)?;
-    let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
-    let kernel = Backward::new((op, &problem.attr), (isa, product), target)?;
-    RowPlan::of(problem, target, kernel.lens.bytes(), kernel)
+    let z = Sizes::of(network(problem)?)?;
+    let panels = [z.slc, z.sic, z.dhc].map(|n| Panels::of(isa, n));
+    let problem = weights::resolve(problem, &Roles::BACKWARD, panels, product)?;
+    let kernel = Backward::new((network(&problem)?, &problem.attr), z, (isa, product), panels, target)?;
+    RowPlan::of(problem, target, booked(cast_slice(slice::from_ref(&kernel.lens))), kernel)
 }
 
 impl Backward {
-    fn new((op, attr): (&Rnn, &Attr), (isa, product): (Isa, Product), target: &CpuTarget) -> Result<Backward, Skip> {
-        let z = Sizes::of(op)?;
-        let [inputs, states, gates, outputs] = [z.slc, z.sic, z.dhc, z.dic].map(|n| Panels::of(isa, n));
-        let iter = Weights::new(&op.weights_iter, Roles::ITER_BACK, states, product)?;
-        let projection = op.weights_projection.as_ref().map(|t| Weights::new(t, Roles::PROJECTION_BACK, gates, product));
+    fn new(
+        (op, attr): (&Rnn, &Attr),
+        z: Sizes,
+        (isa, product): (Isa, Product),
+        panels: [Panels; 3],
+        target: &CpuTarget,
+    ) -> Result<Backward, Skip> {
+        let ([inputs, states, gates], outputs) = (panels, Panels::of(isa, z.dic));
+        let (layer, iter, projection) = Weights::all(op, &Roles::BACKWARD, panels, product)?;
         let cut = Cut::new(&z, target, states.count, iter.stack_bytes());
         let deltas = z.dhc.next_multiple_of(product.depth());
-        let sizes =
-            gemm::Sizes { batch: z.directions, rows: z.samples(), columns: inputs.padded(), width: inputs.width, depth: z.gates * deltas };
+        let sizes = gemm::Sizes { batch: z.directions, rows: z.samples(), columns: z.slc, width: inputs.width, depth: z.gates * deltas };
         let tail = Some(Arc::new(Tail::raw()));
+        let diff = op.diff.as_ref().ok_or(Skip::Op("backward without gradients"))?;
+        let rows = |tensor: &Tensor| rows_of(tensor).filter(|_| tensor.dtype == DataType::F32);
         let kind = Kind { isa, product, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail };
         let mut backward = Backward {
             cut,
@@ -164,18 +152,20 @@ impl Backward {
             gates,
             outputs,
             states,
-            layer: Weights::new(&op.weights_layer, Roles::LAYER_BACK, inputs, product)?,
+            layer,
             skinny: Skinny::new(isa, product, [deltas, states.width], (&cut, z.time)),
             second: projection
                 .is_some()
                 .then(|| Skinny::new(isa, product, [z.dic.next_multiple_of(product.depth()), gates.width], (&cut, z.time))),
-            projection: projection.transpose()?,
+            projection,
             iter,
             inputs: Gemm::new(kind, sizes, target)?,
             parameters: Parameters::new(op, &z, (isa, product), target)?,
             linear: attr.rnn.linear.as_ref().map(factors),
             workspace_row: op.workspace_row().unwrap_or(0) as usize,
-            src: rows_of(&op.src_layer).filter(|_| op.src_layer.dtype == DataType::F32),
+            src: rows(&op.src_layer),
+            diff_dst: rows(&diff.dst_layer),
+            diff_src: rows(&diff.src_layer).filter(|_| z.directions == 1),
             lens: Lens::default(),
             op: op.clone(),
             z,
@@ -210,7 +200,7 @@ impl Backward {
             given: when(projected, rows.checked_mul(self.outputs.padded()))?.div_ceil(self.product.depth()),
             given_panels: when(projected, all.checked_mul(self.outputs.padded()))?,
             given_words: when(projected && narrow, words.checked_mul(self.outputs.padded()))?,
-            outputs: all.checked_mul(self.output_width())?,
+            outputs: when(z.layers > 1 || self.diff_dst.is_none() || self.diff_src.is_none(), all.checked_mul(self.output_width()))?,
             rows: deltas.checked_mul(self.delta_channels())?.div_ceil(self.product.depth()),
             panels: deltas.checked_mul(padded)?,
             words: when(narrow, words.checked_mul(z.bias_gates)?.checked_mul(padded))?,
@@ -244,10 +234,6 @@ impl Backward {
     /// Elements of a row of gradients of a layer's results and inputs.
     pub(super) fn output_width(&self) -> usize {
         self.outputs.padded().max(self.layer.panels.padded())
-    }
-
-    fn on<'e>(&self, ctx: &Ctx<'e>, steps: usize, phases: [usize; 2]) -> On<'e> {
-        On { executor: ctx.executor(), workers: self.workers, directions: self.z.directions, steps, phases }
     }
 }
 
@@ -284,7 +270,8 @@ impl Generated for Backward {
         let layer = self.layer.panels(simd, ctx, scratch.take(lens.layer)?)?;
         let view = View::optional(simd, ctx, Arg::WEIGHTS_2)?;
         let lines = Lines { z: &self.z, panels: self.gates, gates: 3 };
-        let sweep = Sweep {
+        let outputs = States::packed(F32, scratch.take(lens.outputs)?.into_buf(), self.z.time, self.z.batch, self.output_width());
+        let mut sweep = Sweep {
             plan: self,
             code,
             simd,
@@ -302,13 +289,13 @@ impl Generated for Backward {
             dc: scratch.take(lens.dc)?.into_buf(),
             given: scratch.take(lens.given)?.into_buf(),
             given_panels: scratch.take(lens.given_panels)?.into_buf(),
-            outputs: scratch.take(lens.outputs)?.into_buf(),
+            results: self.results(simd, ctx, outputs)?,
             rows: scratch.take(lens.rows)?.into_buf(),
             panels: scratch.take(lens.panels)?.into_buf(),
             reset: scratch.take(lens.reset)?.into_buf(),
             attention_parts: scratch.take(lens.attention)?.into_buf(),
         };
-        let src = self.source(simd, ctx, scratch.take(lens.src)?)?;
+        let src = F32.source((simd, ctx), &self.z, self.src, scratch.take(lens.src)?)?.rows(0, 0);
         let mut space = Space {
             inputs: scratch.take(lens.sides[0])?,
             states: scratch.take(lens.sides[1])?,
@@ -316,44 +303,39 @@ impl Generated for Backward {
             given: scratch.take(lens.given_words)?,
             work: scratch.take(lens.workers)?,
         };
-        self.results(simd, ctx, &sweep)?;
         for l in (0..self.z.layers).rev() {
             self.start(simd, ctx, &sweep, l)?;
             self.steps(ctx, &sweep, l, &mut space.work);
             self.leave(simd, ctx, &sweep, l)?;
             self.parameters.run((simd, ctx), &sweep, (l, &src), &mut space)?;
+            sweep.results = match self.diff_src.filter(|_| l == 0) {
+                Some((start, row)) => States { buf: ctx.buf(Arg::DIFF_SRC)?, start, row, ..outputs },
+                None => outputs,
+            };
             self.below(ctx, &sweep, (l, layer), &mut space.work);
         }
         self.attention(simd, ctx, &sweep)?;
-        self.write(simd, ctx, &sweep)
+        self.write(simd, ctx, outputs)
     }
 }
 
 impl Backward {
-    /// Rows of the source in f32, copied unless they can be read in place.
-    fn source<'a>(&self, simd: Simd, ctx: &Ctx<'a>, part: Part<'a>) -> Result<Rows<'a>, Error> {
-        if let Some((start, row)) = self.src {
-            return Ok(Rows { buf: ctx.buf(Arg::SRC)?, start, row });
-        }
-        let (z, to) = (&self.z, part.into_buf());
-        let view = View::of(simd, ctx, Arg::SRC)?;
-        ctx.executor().run(self.workers, z.samples(), &|_, i| {
-            F32.load(&view, (&[i / z.batch, i % z.batch], 0), to, (i * z.slc, z.slc), z.slc);
-        });
-        Ok(Rows { buf: to, start: 0, row: z.slc * 4 })
-    }
-
-    /// Gradients of the network's results, as those of the last layer's states.
-    fn results(&self, simd: Simd, ctx: &Ctx<'_>, sweep: &Sweep<'_>) -> Result<(), Error> {
+    /// Gradients of the network's results, as those of the last layer's states: in place, or copied.
+    fn results<'a>(&self, simd: Simd, ctx: &Ctx<'a>, outputs: States<'a>) -> Result<States<'a>, Error> {
         let (z, width) = (&self.z, self.output_width());
+        let both = self.op.direction == RnnDirection::BidirectionalConcat;
+        if let Some((start, row)) = self.diff_dst {
+            let direction = if both { z.dic * 4 } else { 0 };
+            return Ok(States { codec: F32, buf: ctx.buf(Arg::DIFF_DST)?, start, direction, time: z.batch * row, row });
+        }
         let view = View::of(simd, ctx, Arg::DIFF_DST)?;
         ctx.executor().run(self.workers, z.directions * z.samples(), &|_, i| {
             let (d, sample) = (i / z.samples(), i % z.samples());
-            let channel = if self.op.direction == RnnDirection::BidirectionalConcat { d * z.dic } else { 0 };
+            let channel = if both { d * z.dic } else { 0 };
             let at = [sample / z.batch, sample % z.batch];
-            F32.load(&view, (&at, channel), sweep.outputs, (i * width, width), z.dic);
+            F32.load(&view, (&at, channel), outputs.buf, (i * width, width), z.dic);
         });
-        Ok(())
+        Ok(outputs)
     }
 
     /// The initial states of a layer, and the gradients of its final states.
@@ -366,13 +348,7 @@ impl Backward {
             (Arg::DIFF_DST_2, sweep.dc, z.dhc, padded),
         ];
         for (arg, to, count, width) in lists {
-            let Some(view) = View::optional(simd, ctx, arg)? else {
-                to.fill(0);
-                continue;
-            };
-            for i in 0..z.directions * z.batch {
-                F32.load(&view, (&[l, i / z.batch, i % z.batch], 0), to, (i * width, width), count);
-            }
+            States::packed(F32, to, 1, z.batch, width).load((simd, View::optional(simd, ctx, arg)?.as_ref()), z, l, count);
         }
         Ok(())
     }
@@ -382,7 +358,7 @@ impl Backward {
         let time = |d: usize, step: usize| if is_backward(&self.op, d) { self.z.time - 1 - step } else { step };
         let steps = self.z.time;
         let second = if self.resets_first() || self.projection.is_some() { self.gates.count } else { 0 };
-        self.cut.run(self.on(ctx, steps, [self.outputs.count, second]), work, &|place, share| {
+        self.cut.run(ctx.executor(), (steps, [self.outputs.count, second]), work, &|place, share| {
             let step = steps - 1 - place.step;
             let at = |step: usize| time(place.d, step);
             let after = (place.step > 0).then(|| at(step + 1));
@@ -391,7 +367,7 @@ impl Backward {
         if self.op.diff.as_ref().is_none_or(|diff| diff.src_iter.is_none()) {
             return;
         }
-        self.cut.run(self.on(ctx, 1, [self.states.count, 0]), work, &|place, share| {
+        self.cut.run(ctx.executor(), (1, [self.states.count, 0]), work, &|place, share| {
             let t = time(place.d, 0);
             sweep.last(&Step { l, t, before: None, after: Some(t), place }, share);
         });
@@ -402,22 +378,18 @@ impl Backward {
         let z = &self.z;
         let lists = [(Arg::DIFF_SRC_1, sweep.dh, z.sic, self.state_width()), (Arg::DIFF_SRC_2, sweep.dc, z.dhc, self.gates.padded())];
         for (arg, from, count, width) in lists {
-            let Some(view) = View::optional(simd, ctx, arg)? else { continue };
-            for i in 0..z.directions * z.batch {
-                F32.store(&view, (&[l, i / z.batch, i % z.batch], 0), &[(from, i * width)], count);
-            }
-            if l == 0 {
-                view.zero_padding();
+            if let Some(view) = View::optional(simd, ctx, arg)? {
+                States::packed(F32, from, 1, z.batch, width).store(&view, z, (l, count), |_| 0);
             }
         }
         Ok(())
     }
 
-    /// Computes the gradients of a layer's input, in the memory of those of its results.
+    /// Computes the gradients of a layer's input, the results of the layer below.
     fn below(&self, ctx: &Ctx<'_>, sweep: &Sweep<'_>, (l, weights): (usize, Buf), work: &mut Part<'_>) {
-        let (z, width) = (&self.z, self.output_width());
+        let (z, to) = (&self.z, sweep.results);
         let (element, a_row) = (self.element(), z.bias_gates * self.delta_channels() * self.element());
-        let starts = |d: usize| [d * z.samples() * a_row, self.layer.at(l * z.directions + d, 0, 0), d * z.samples() * width * 4];
+        let starts = |d: usize| [d * z.samples() * a_row, self.layer.at(l * z.directions + d, 0, 0), to.rows(d, 0).start];
         let on = Operands {
             a: sweep.rows,
             a_row,
@@ -425,8 +397,8 @@ impl Backward {
             b: weights,
             b_row: self.layer.panels.width * 4,
             b_column: self.layer.panel_bytes(),
-            c: sweep.outputs,
-            c_row: width * 4,
+            c: to.buf,
+            c_row: to.row,
             starts: &starts,
             tail: Some(&TailArgs::NONE),
             ..Operands::NONE
@@ -445,13 +417,16 @@ impl Backward {
         Ok(())
     }
 
-    /// Stores the gradient of the source: the sum over the directions.
-    fn write(&self, simd: Simd, ctx: &Ctx<'_>, sweep: &Sweep<'_>) -> Result<(), Error> {
-        let (z, width) = (&self.z, self.output_width());
+    /// Stores the gradient of the source: the sum over the directions, unless it is in place already.
+    fn write(&self, simd: Simd, ctx: &Ctx<'_>, outputs: States<'_>) -> Result<(), Error> {
+        let z = &self.z;
         let view = View::of(simd, ctx, Arg::DIFF_SRC)?;
         view.zero_padding();
+        if self.diff_src.is_some() {
+            return Ok(());
+        }
         ctx.executor().run(self.workers, z.samples(), &|_, i| {
-            let from = [(sweep.outputs, i * width), (sweep.outputs, (z.samples() + i) * width)];
+            let from = [0, 1].map(|d| outputs.row([d, i / z.batch, i % z.batch]));
             F32.store(&view, (&[i / z.batch, i % z.batch], 0), &from[..z.directions], z.slc);
         });
         Ok(())

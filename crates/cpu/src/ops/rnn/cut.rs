@@ -31,9 +31,14 @@ pub(super) struct Cut {
     pub(super) whole: bool,
     /// Whether the recurrent weights come from beyond L2 in every step.
     pub(super) far: bool,
+    directions: usize,
+    workers: usize,
 }
 
 impl Cut {
+    /// That of a single row, for products without steps.
+    pub(super) const ROW: Cut = Cut { batch: 1, slices: 1, whole: true, far: false, directions: 1, workers: 1 };
+
     /// The cut for a processor, `panels` panels, and `weights` bytes of recurrent weights of a direction. It decides who computes what, not
     /// how.
     pub(super) fn new(z: &Sizes, target: &CpuTarget, panels: usize, weights: usize) -> Cut {
@@ -51,6 +56,8 @@ impl Cut {
             slices: slices(if whole { z.directions } else { z.directions * panels }),
             whole,
             far: weights > target.caches.budget(false).far / if z.time == 1 { ONCE } else { 1 },
+            directions: z.directions,
+            workers,
         }
     }
 
@@ -72,8 +79,15 @@ impl Cut {
     }
 
     /// Calls `task` for all panels of both phases of all steps, with the worker's scratch; a phase begins when the one before is done.
-    pub(super) fn run(&self, on: On<'_>, work: &mut Part<'_>, task: &(dyn Fn(&Place, &mut [f32]) + Sync)) {
-        let On { executor, workers, directions, steps, phases } = on;
+    /// `phases` are the panels of each phase of a step.
+    pub(super) fn run(
+        &self,
+        executor: &dyn Executor,
+        (steps, phases): (usize, [usize; 2]),
+        work: &mut Part<'_>,
+        task: &(dyn Fn(&Place, &mut [f32]) + Sync),
+    ) {
+        let Cut { workers, directions, .. } = *self;
         let threads = workers.min(executor.threads());
         if self.whole || threads <= 1 {
             return work.work(executor, workers, directions * self.slices, &|index, share| {
@@ -97,17 +111,6 @@ impl Cut {
             });
         });
     }
-}
-
-/// What is run, and by whom.
-#[derive(Clone, Copy)]
-pub(super) struct On<'e> {
-    pub(super) executor: &'e dyn Executor,
-    pub(super) workers: usize,
-    pub(super) directions: usize,
-    pub(super) steps: usize,
-    /// Panels of each phase of a step.
-    pub(super) phases: [usize; 2],
 }
 
 /// A panel of a slice in a phase of a step.

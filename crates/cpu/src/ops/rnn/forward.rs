@@ -7,13 +7,14 @@
 //! two phases.
 
 use super::cell::{self, Cell, Numbers, Pass};
-use super::cut::{Cut, On};
+use super::cut::Cut;
+use super::network;
 use super::quantised::{self, Quantised};
 use super::sizes::{Panels, Sizes};
-use super::skinny::{self, Rows, Skinny};
-use super::states::{self, Codec, Lines};
+use super::skinny::{self, Skinny};
+use super::states::{self, Codec, Lines, States};
 use super::step::{ByChannel, Run, Step};
-use super::weights::{Roles, Weights};
+use super::weights::{self, Roles, Weights};
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::amx;
@@ -25,13 +26,14 @@ use crate::kernels::scratch::{Part, Scratch, booked, for_workers};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
 use crate::ops::matmul::place;
 use crate::ops::matmul::tiled::product;
-use crate::ops::support;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
+use bytemuck::{NoUninit, cast_slice};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Prop, RnnLinear, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Prop, RnnLinear, Tensor};
 use std::ops::Range;
+use std::slice;
 use std::sync::Arc;
 
 /// Sums of a task of several panels, which stay in L1, and bytes of its weights, which stay in L2 if their bits are inspected first.
@@ -81,17 +83,16 @@ pub(super) struct Code {
     pub(super) skinny: skinny::Ready,
     pub(super) second: Option<skinny::Ready>,
     pub(super) cells: [Option<Cell>; 2],
-    quantised: Option<quantised::Code>,
     /// The kernels for the products of the input.
     gemm: gemm::Ready,
     pub(super) row: Option<skinny::Ready>,
 }
 
-/// Elements of scratch of an execution, by purpose, in their order.
-#[derive(Clone, Copy, Default, Debug)]
+/// Elements of scratch of an execution, by purpose.
+#[derive(Clone, Copy, Default, NoUninit, Debug)]
+#[repr(C)]
 struct Lens {
     weights: [usize; 3],
-    ones: usize,
     bias: usize,
     whole: [usize; 3],
     projected: [usize; 3],
@@ -103,39 +104,7 @@ struct Lens {
     first: usize,
     cell: usize,
     middle: usize,
-    gemm: usize,
-    share: usize,
-}
-
-impl Lens {
-    fn list(&self) -> [usize; 21] {
-        let Lens { weights: [w, u, p], ones, bias, whole: [f, g, m], projected: [q, r, n], peephole, shares, .. } = *self;
-        let Lens { src, gates, sequences: [s, t], first, cell, middle, gemm, share, .. } = *self;
-        [w, u, p, ones, bias, f, g, m, q, r, n, peephole, shares, src, gates, s, t, first, cell, middle, gemm.max(share)]
-    }
-}
-
-/// The addresses of states, in bytes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct States<'a> {
-    buf: Buf<'a>,
-    start: usize,
-    /// Strides of directions, times and samples.
-    direction: usize,
-    time: usize,
-    row: usize,
-}
-
-impl<'a> States<'a> {
-    /// Contiguous rows of `row` bytes, for `time` times and `batch` samples.
-    const fn packed(buf: Buf, time: usize, batch: usize, row: usize) -> States {
-        States { buf, start: 0, direction: time * batch * row, time: batch * row, row }
-    }
-
-    /// The samples of a time.
-    pub(super) const fn rows(&self, d: usize, t: usize) -> Rows<'a> {
-        Rows { buf: self.buf, start: self.start + d * self.direction + t * self.time, row: self.row }
-    }
+    workers: usize,
 }
 
 /// Refuses what AMX does not multiply, or not faster than vectors.
@@ -153,41 +122,27 @@ pub(super) fn check_amx(z: &Sizes, product: Product) -> Result<(), Skip> {
 /// # Errors
 /// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Plan>, Skip> {
-    let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
-    if !op.prop.is_forward() {
-        return Err(Skip::Op("backward"));
-    }
+    let op = network(problem)?;
     let (z, product) = (Sizes::of(op)?, product(op.src_layer.dtype, op.weights_layer.dtype)?);
     if isa.amx {
         check_amx(&z, product)?;
     }
-    let (gates, outputs) = (Panels::of(isa, z.dhc), Panels::of(isa, z.dic));
-    let mut problem = problem.clone();
-    if let Op::Rnn(op) = &mut problem.op {
-        Weights::resolve(&mut op.weights_layer, Roles::LAYER, gates, product)?;
-        Weights::resolve(&mut op.weights_iter, Roles::ITER, gates, product)?;
-        if let Some(projection) = &mut op.weights_projection {
-            Weights::resolve(projection, Roles::PROJECTION, outputs, product)?;
-        }
-    }
-    problem.resolve();
-    support::dense(&problem)?;
-    let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
-    let kernel = Forward::new((op, &problem.attr), z, (isa, product, target), gates, outputs)?;
-    RowPlan::of(problem, target, booked(&kernel.lens.list()), kernel)
+    let panels = [z.dhc, z.dhc, z.dic].map(|n| Panels::of(isa, n));
+    let problem = weights::resolve(problem, &Roles::FORWARD, panels, product)?;
+    let kernel = Forward::new((network(&problem)?, &problem.attr), z, (isa, product), panels, target)?;
+    RowPlan::of(problem, target, booked(cast_slice(slice::from_ref(&kernel.lens))), kernel)
 }
 
 impl Forward {
     fn new(
         (op, attr): (&Rnn, &Attr),
         z: Sizes,
-        (isa, product, target): (Isa, Product, &CpuTarget),
-        gates: Panels,
-        outputs: Panels,
+        (isa, product): (Isa, Product),
+        panels: [Panels; 3],
+        target: &CpuTarget,
     ) -> Result<Forward, Skip> {
-        let layer = Weights::new(&op.weights_layer, Roles::LAYER, gates, product)?;
-        let iter = Weights::new(&op.weights_iter, Roles::ITER, gates, product)?;
-        let projection = op.weights_projection.as_ref().map(|t| Weights::new(t, Roles::PROJECTION, outputs, product)).transpose()?;
+        let [gates, _, outputs] = panels;
+        let (layer, iter, projection) = Weights::all(op, &Roles::FORWARD, panels, product)?;
         let cut = Cut::new(&z, target, gates.count, iter.stack_bytes());
         let second = match (&projection, op.cell) {
             (Some(_), _) => Some([z.dhc, outputs.width]),
@@ -219,7 +174,7 @@ impl Forward {
             gemm: Gemm::new(kind, sizes, target)?,
             row: (z.samples() == 1 && !isa.amx).then(|| Skinny::row(isa, product, [z.slc, gates.width])),
             cells: [None; 2],
-            quantised: product.is_whole().then(|| Quantised::new(attr, (isa, product), &z, [gates, outputs])),
+            quantised: product.is_whole().then(|| Quantised::new(attr, (isa, product), &z)),
             linear: attr.rnn.linear.as_ref().map(factors),
             workspace_row: op.workspace_row().unwrap_or(0) as usize,
             src: rows_of(&op.src_layer),
@@ -290,7 +245,6 @@ impl Forward {
         let each = sums(0)?.max(sums(1)?);
         Some(Lens {
             weights: [self.layer.scratch_len()?, self.iter.scratch_len()?, self.projection.as_ref().map_or(Some(0), Weights::scratch_len)?],
-            ones: if is_whole { Quantised::ones(z) } else { 0 },
             bias: by_channel(z.bias_gates)?,
             whole: if is_whole { [by_channel(z.gates)?, by_channel(z.gates)?, z.stacks() * self.gates.count] } else { [0; 3] },
             projected: if is_whole && self.projection.is_some() { [projected, projected, z.stacks() * self.outputs.count] } else { [0; 3] },
@@ -302,8 +256,7 @@ impl Forward {
             first: states(rows, self.first_width())?,
             cell: if self.op.cell == RnnCell::Lstm { rows.checked_mul(padded)? } else { 0 },
             middle: if self.second.is_some() { states(rows, padded)? } else { 0 },
-            gemm: self.gemm.scratch_len()?,
-            share: for_workers(self.workers, each)?,
+            workers: self.gemm.scratch_len()?.max(for_workers(self.workers, each)?),
         })
     }
 
@@ -348,11 +301,6 @@ impl Forward {
     fn codec(&self) -> Codec {
         self.quantised.as_ref().map_or(Codec::plain(self.state), |q| q.codec(self.state))
     }
-
-    /// Bytes of a state.
-    fn size(&self) -> usize {
-        self.state.bits() / 8
-    }
 }
 
 /// Factors of linear activations in the form of the cell kernels.
@@ -390,14 +338,13 @@ impl Generated for Forward {
             skinny: self.skinny.build()?,
             second: self.second.as_ref().map(Skinny::build).transpose()?,
             cells: [cell(&self.cells[0])?, cell(&self.cells[1])?],
-            quantised: self.quantised.as_ref().map(Quantised::build).transpose()?,
             gemm: self.gemm.build()?,
             row: self.row.as_ref().map(Skinny::build).transpose()?,
         })
     }
 
     fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let (lens, z, size) = (&self.lens, &self.z, self.size());
+        let (lens, z, codec) = (&self.lens, &self.z, self.codec());
         let [layer, iter, projection] = lens.weights.map(|n| scratch.take(n));
         let layer = self.layer.panels(simd, ctx, layer?)?;
         let iter = self.iter.panels(simd, ctx, iter?)?;
@@ -405,12 +352,12 @@ impl Generated for Forward {
             Some(weights) => weights.panels(simd, ctx, projection?)?,
             None => Buf::empty(),
         };
-        let lines = self.lines((code, simd, ctx), [layer, iter, projection], &mut scratch)?;
-        let src = self.source(simd, ctx, scratch.take(lens.src)?)?;
+        let lines = self.lines((simd, ctx), [layer, iter, projection], &mut scratch)?;
+        let src = codec.source((simd, ctx), z, self.src, scratch.take(lens.src)?)?;
         let mut gates = scratch.take(lens.gates)?;
         let sequences = [scratch.take(lens.sequences[0])?.into_buf(), scratch.take(lens.sequences[1])?.into_buf()];
-        let sequences = sequences.map(|buf| States::packed(buf, z.time, z.batch, self.outputs.padded() * size));
-        let first = States::packed(scratch.take(lens.first)?.into_buf(), 1, z.batch, self.first_width() * size);
+        let sequences = sequences.map(|buf| States::packed(codec, buf, z.time, z.batch, self.outputs.padded()));
+        let first = States::packed(codec, scratch.take(lens.first)?.into_buf(), 1, z.batch, self.first_width());
         let mut run = Run {
             plan: self,
             code,
@@ -423,25 +370,33 @@ impl Generated for Forward {
             sequence: sequences[0],
             first,
             begins_with_zeros: self.op.src_iter.is_none() && self.quantised.is_none(),
-            cell: scratch.take(lens.cell)?.into_buf(),
-            middle: States::packed(scratch.take(lens.middle)?.into_buf(), 1, z.batch, self.gates.padded() * size),
+            cell: States::packed(Codec::plain(self.cell), scratch.take(lens.cell)?.into_buf(), 1, z.batch, self.gates.padded()),
+            middle: States::packed(codec, scratch.take(lens.middle)?.into_buf(), 1, z.batch, self.gates.padded()),
         };
         if self.isa.amx && [z.dic, z.dhc].iter().any(|n| !n.is_multiple_of(self.product.depth())) {
             // Elements behind a state are multiplied by zeros, and must be numbers.
             [sequences[0].buf, sequences[1].buf, run.middle.buf].iter().for_each(|states| states.fill(0));
         }
-        let mut work = scratch.take(lens.gemm.max(lens.share))?;
+        let mut work = scratch.take(lens.workers)?;
         for l in 0..z.layers {
             let below = (l > 0).then_some(run.sequence);
             run.sequence = self.results(ctx, l)?.unwrap_or(sequences[l % 2]);
-            self.start(simd, ctx, &run, l)?;
+            let [h, c] = [View::optional(simd, ctx, Arg::SRC_1)?, View::optional(simd, ctx, Arg::SRC_2)?];
+            run.first.load((simd, h.as_ref()), z, l, z.sic);
+            run.cell.load((simd, c.as_ref()), z, l, z.dhc);
             let below = below.unwrap_or(src);
             match run.inputs_of_one(ctx.executor(), (l, layer, below), &mut gates) {
                 Some(gates) => run.gates = gates,
                 None => self.inputs(simd, ctx, (l, layer, below), &run, &mut work),
             }
             self.steps(ctx, l, &run, &mut work);
-            self.leave(simd, ctx, &run, l)?;
+            let last = |d: usize| if is_backward(&self.op, d) { 0 } else { z.time - 1 };
+            if let Some(h) = View::optional(simd, ctx, Arg::DST_1)? {
+                run.sequence.store(&h, z, (l, z.dic), last);
+            }
+            if let Some(c) = View::optional(simd, ctx, Arg::DST_2)? {
+                run.cell.store(&c, z, (l, z.dhc), |_| 0);
+            }
         }
         if self.dst.is_some() { Ok(()) } else { self.write(simd, ctx, run.sequence) }
     }
@@ -449,14 +404,8 @@ impl Generated for Forward {
 
 impl Forward {
     /// What cells need besides sums. `weights` are those of input, state and projection.
-    fn lines<'s>(
-        &self,
-        (code, simd, ctx): (&Code, Simd, &Ctx<'_>),
-        weights: [Buf; 3],
-        scratch: &mut Scratch<'s>,
-    ) -> Result<ByChannel<'s>, Error> {
+    fn lines<'s>(&self, (simd, ctx): (Simd, &Ctx<'_>), weights: [Buf; 3], scratch: &mut Scratch<'s>) -> Result<ByChannel<'s>, Error> {
         let (lens, z) = (&self.lens, &self.z);
-        let ones = scratch.take(lens.ones)?.into_buf();
         let bias = scratch.take(lens.bias)?;
         let whole = lens.whole.map(|n| scratch.take(n));
         let projected = lens.projected.map(|n| scratch.take(n));
@@ -472,13 +421,13 @@ impl Forward {
         let bias = lines(z.bias_gates).fill(ctx.executor(), view.as_ref(), bias);
         let taken = |[shifts, factors, bits]: [Result<Part<'s>, Error>; 3]| -> Result<quantised::Lines<'s>, Error> {
             let (shifts, factors, seven_bits) = (shifts?.into_slice(), factors?.into_slice(), bits?.into_slice());
-            Ok(quantised::Lines { simd, shifts, factors, seven_bits, ones })
+            Ok(quantised::Lines { simd, shifts, factors, seven_bits })
         };
         let (mut first, mut second) = (taken(whole)?, taken(projected)?);
-        if let Some((quantised, code)) = self.quantised.as_ref().zip(code.quantised.as_ref()) {
-            quantised.gates(code, z, [(&self.layer, weights[0]), (&self.iter, weights[1])], &mut first);
+        if let Some(quantised) = &self.quantised {
+            quantised.fill(z, &[(&self.layer, weights[0]), (&self.iter, weights[1])], &mut first);
             if let Some(projection) = &self.projection {
-                quantised.projected(code, z, (projection, weights[2]), &mut second);
+                quantised.fill(z, &[(projection, weights[2])], &mut second);
             }
         }
         let (scale, shift) = self.codec().whole.unwrap_or((1.0, 0.0));
@@ -488,47 +437,11 @@ impl Forward {
         Ok(ByChannel { bias, whole, projected, peephole, shares, numbers })
     }
 
-    /// Rows of the source, copied unless they can be read in place.
-    fn source<'a>(&self, simd: Simd, ctx: &Ctx<'a>, part: Part<'a>) -> Result<States<'a>, Error> {
-        let (z, size) = (&self.z, self.size());
-        // Both directions read the same rows.
-        let states = |buf, start: usize, row: usize| States { buf, start, direction: 0, time: z.batch * row, row };
-        if let Some((start, row)) = self.src {
-            return Ok(states(ctx.buf(Arg::SRC)?, start, row));
-        }
-        let (to, codec) = (part.into_buf(), self.codec());
-        let view = View::of(simd, ctx, Arg::SRC)?;
-        let each = states::together(&view, 1, z.batch, [z.slc; 2]);
-        ctx.executor().run(self.workers, z.samples() / each, &|_, i| {
-            let (i, count) = (i * each, each * z.slc);
-            codec.load(&view, (&[i / z.batch, i % z.batch], 0), to, (i * z.slc, count), count);
-        });
-        Ok(states(to, 0, z.slc * size))
-    }
-
     /// The destination's rows for a layer's states: of the last layer only, if at all.
     fn results<'a>(&self, ctx: &Ctx<'a>, l: usize) -> Result<Option<States<'a>>, Error> {
         let (z, Some((start, row))) = (&self.z, self.dst.filter(|_| l + 1 == self.z.layers)) else { return Ok(None) };
-        Ok(Some(States { buf: ctx.buf(Arg::DST)?, start, direction: z.dic * self.size(), time: z.batch * row, row }))
-    }
-
-    /// The states before a layer's first step.
-    fn start(&self, simd: Simd, ctx: &Ctx<'_>, run: &Run<'_>, l: usize) -> Result<(), Error> {
-        let (z, padded) = (&self.z, self.gates.padded());
-        let [h, c] = [View::optional(simd, ctx, Arg::SRC_1)?, View::optional(simd, ctx, Arg::SRC_2)?];
-        for (view, to, codec, count, width) in
-            [(h, run.first.rows(0, 0).buf, self.codec(), z.sic, self.first_width()), (c, run.cell, Codec::plain(self.cell), z.dhc, padded)]
-        {
-            let Some(view) = view else {
-                codec.clear(simd, to);
-                continue;
-            };
-            let each = states::together(&view, 2, z.batch, [width, count]);
-            for i in (0..z.directions * z.batch).step_by(each) {
-                codec.load(&view, (&[l, i / z.batch, i % z.batch], 0), to, (i * width, each * width), each * count);
-            }
-        }
-        Ok(())
+        let codec = self.codec();
+        Ok(Some(States { codec, buf: ctx.buf(Arg::DST)?, start, direction: z.dic * codec.size(), time: z.batch * row, row }))
     }
 
     /// The products of a layer's input, for all steps of both directions.
@@ -541,7 +454,7 @@ impl Forward {
         let on = Operands {
             a: below.buf,
             a_row: below.row,
-            a_depth: self.size(),
+            a_depth: below.codec.size(),
             b: layer,
             b_row: self.gates.width * 4,
             b_column: self.layer.panel_bytes(),
@@ -557,41 +470,11 @@ impl Forward {
     /// All steps of a layer.
     fn steps(&self, ctx: &Ctx<'_>, l: usize, run: &Run<'_>, work: &mut Part<'_>) {
         let z = &self.z;
-        let on = On { executor: ctx.executor(), workers: self.workers, directions: z.directions, steps: z.time, phases: self.phases() };
-        self.cut.run(on, work, &|place, share| {
+        self.cut.run(ctx.executor(), (z.time, self.phases()), work, &|place, share| {
             let time = |step: usize| if is_backward(&self.op, place.d) { z.time - 1 - step } else { step };
             let before = place.step.checked_sub(1).map(time);
             run.panels(&Step { l, t: time(place.step), before, after: None, place }, share);
         });
-    }
-
-    /// Stores the states after a layer's last step.
-    fn leave(&self, simd: Simd, ctx: &Ctx<'_>, run: &Run<'_>, l: usize) -> Result<(), Error> {
-        let z = &self.z;
-        let [h, c] = [View::optional(simd, ctx, Arg::DST_1)?, View::optional(simd, ctx, Arg::DST_2)?];
-        for (view, of_cells, codec, [width, count]) in [
-            (&h, false, self.codec(), [run.sequence.row / self.size(), z.dic]),
-            (&c, true, Codec::plain(self.cell), [self.gates.padded(), z.dhc]),
-        ] {
-            let Some(view) = view else { continue };
-            let each = states::together(view, 2, z.batch, [width, count]);
-            for i in (0..z.directions * z.batch).step_by(each) {
-                let (d, n) = (i / z.batch, i % z.batch);
-                let t = if is_backward(&self.op, d) { 0 } else { z.time - 1 };
-                let from = if of_cells { (run.cell, i * width) } else { self.state_of(run.sequence, [d, t, n]) };
-                codec.store(view, (&[l, d, n], 0), &[from], each * count);
-            }
-        }
-        if l + 1 == z.layers {
-            [h, c].iter().flatten().for_each(View::zero_padding);
-        }
-        Ok(())
-    }
-
-    /// A state and the index of its first element.
-    fn state_of<'a>(&self, states: States<'a>, [d, t, n]: [usize; 3]) -> (Buf<'a>, usize) {
-        let Rows { buf, start, row } = states.rows(d, t);
-        (buf, (start + n * row) / self.size())
     }
 
     /// Stores the results of the last layer, unless they are in the destination's rows already.
@@ -600,10 +483,10 @@ impl Forward {
         let dst = View::of(simd, ctx, Arg::DST)?;
         dst.zero_padding();
         let alone = z.directions == 1;
-        let each = if alone { states::together(&dst, 1, z.batch, [sequence.row / self.size(), z.dic]) } else { 1 };
+        let each = if alone { states::together(&dst, 1, z.batch, [sequence.row / codec.size(), z.dic]) } else { 1 };
         ctx.executor().run(self.workers, z.samples() / each, &|_, i| {
             let (t, n) = (i * each / z.batch, i * each % z.batch);
-            let of = |d: usize| self.state_of(sequence, [d, t, n]);
+            let of = |d: usize| sequence.row([d, t, n]);
             if self.op.direction == RnnDirection::BidirectionalSum {
                 return codec.store(&dst, (&[t, n], 0), &[of(0), of(1)], z.dic);
             }

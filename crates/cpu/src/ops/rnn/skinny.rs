@@ -128,7 +128,7 @@ impl Skinny {
     /// Products of one row.
     pub(super) fn row(isa: Isa, product: Product, size: [usize; 2]) -> Skinny {
         let isa = isa.without_amx();
-        Skinny::new(isa, product, size, (&Cut { batch: 1, slices: 1, whole: true, far: false }, 1))
+        Skinny::new(isa, product, size, (&Cut::ROW, 1))
     }
 
     /// Columns of a panel that a tile takes.

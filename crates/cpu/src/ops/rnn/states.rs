@@ -1,12 +1,13 @@
-//! Moving rows of states, and elements by channel, between tensors and scratch.
+//! Rows of states, and elements by channel: where they are, and how they are copied between tensors and scratch.
 
 use super::sizes::{Panels, Sizes};
+use super::skinny::Rows;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::convert::Elements;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Part;
-use oxidnn_runtime::{Buf, Executor};
-use oxidnn_spec::{DataType, MAX_NDIMS};
+use oxidnn_runtime::{Buf, Ctx, Executor};
+use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS};
 
 /// Elements that are converted at a time.
 const CHUNK: usize = 256;
@@ -39,6 +40,33 @@ impl Codec {
         Codec { dtype, whole: None }
     }
 
+    /// Bytes of an element.
+    pub(super) const fn size(&self) -> usize {
+        self.dtype.bits() / 8
+    }
+
+    /// The rows of the first layer's input: those of the source at a byte offset and stride, or copies.
+    pub(super) fn source<'a>(
+        &self,
+        (simd, ctx): (Simd, &Ctx<'a>),
+        z: &Sizes,
+        in_place: Option<(usize, usize)>,
+        copy: Part<'a>,
+    ) -> Result<States<'a>, Error> {
+        // Both directions read the same rows.
+        let states = |buf, start, row| States { codec: *self, buf, start, direction: 0, time: z.batch * row, row };
+        if let Some((start, row)) = in_place {
+            return Ok(states(ctx.buf(Arg::SRC)?, start, row));
+        }
+        let (to, view) = (copy.into_buf(), View::of(simd, ctx, Arg::SRC)?);
+        let each = together(&view, 1, z.batch, [z.slc; 2]);
+        ctx.executor().run(ctx.executor().threads(), z.samples() / each, &|_, i| {
+            let (i, count) = (i * each, each * z.slc);
+            self.load(&view, (&[i / z.batch, i % z.batch], 0), to, (i * z.slc, count), count);
+        });
+        Ok(states(to, 0, z.slc * self.size()))
+    }
+
     /// The offset of the element at `pos`, if the tensor has this codec's type and the elements along `dim` are contiguous.
     fn raw_offset(&self, view: &View<'_>, pos: &Pos, dim: usize) -> Option<usize> {
         (view.dtype() == self.dtype && view.stride(dim) == Some(1)).then(|| view.offset(pos))
@@ -49,7 +77,7 @@ impl Codec {
         let mut pos = position(at);
         pos[at.len()] = channel as i64;
         if let Some(from) = self.raw_offset(view, &pos, at.len()) {
-            let size = self.dtype.bits() / 8;
+            let size = self.size();
             to.copy::<u8>(first * size, &view.buf(), from * size, count * size);
             return to.part((first + count) * size, (width - count) * size).fill(0);
         }
@@ -84,7 +112,7 @@ impl Codec {
         let mut pos = position(at);
         pos[at.len()] = channel as i64;
         if let (Some(to), [(buf, first)]) = (self.raw_offset(view, &pos, at.len()), from) {
-            let size = self.dtype.bits() / 8;
+            let size = self.size();
             return view.buf().copy::<u8>(to * size, buf, first * size, count * size);
         }
         let mut line = [0.0; CHUNK];
@@ -109,6 +137,62 @@ impl Codec {
             }
             pos[at.len()] = (channel + start) as i64;
             view.write(&pos, at.len(), line);
+        }
+    }
+}
+
+/// Rows of states by direction, time and sample; strides in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct States<'a> {
+    pub(super) codec: Codec,
+    pub(super) buf: Buf<'a>,
+    pub(super) start: usize,
+    pub(super) direction: usize,
+    pub(super) time: usize,
+    pub(super) row: usize,
+}
+
+impl<'a> States<'a> {
+    /// Contiguous rows of `width` elements, for `time` times and `batch` samples.
+    pub(super) const fn packed(codec: Codec, buf: Buf, time: usize, batch: usize, width: usize) -> States {
+        let row = width * codec.size();
+        States { codec, buf, start: 0, direction: time * batch * row, time: batch * row, row }
+    }
+
+    /// The samples of a time.
+    pub(super) const fn rows(&self, d: usize, t: usize) -> Rows<'a> {
+        Rows { buf: self.buf, start: self.start + d * self.direction + t * self.time, row: self.row }
+    }
+
+    /// The memory and the index of the first element of a row.
+    pub(super) fn row(&self, [d, t, n]: [usize; 3]) -> (Buf<'a>, usize) {
+        (self.buf, (self.rows(d, t).start + n * self.row) / self.codec.size())
+    }
+
+    /// The first of every group of rows of a tensor of states by layer, direction and sample that are copied at once, and the group's size.
+    fn groups(&self, view: &View<'_>, z: &Sizes, count: usize) -> (impl Iterator<Item = [usize; 2]> + use<>, usize) {
+        let (batch, each) = (z.batch, together(view, 2, z.batch, [self.row / self.codec.size(), count]));
+        ((0..z.directions * z.batch).step_by(each).map(move |i| [i / batch, i % batch]), each)
+    }
+
+    /// Loads the `count` channels of a layer's initial states, or zeros.
+    pub(super) fn load(&self, (simd, view): (Simd, Option<&View<'_>>), z: &Sizes, l: usize, count: usize) {
+        let Some(view) = view else { return self.codec.clear(simd, self.buf) };
+        let (rows, each) = self.groups(view, z, count);
+        for [d, n] in rows {
+            let ((to, first), width) = (self.row([d, 0, n]), self.row / self.codec.size());
+            self.codec.load(view, (&[l, d, n], 0), to, (first, each * width), each * count);
+        }
+    }
+
+    /// Stores the `count` channels of a layer's states; `time` is that of a direction.
+    pub(super) fn store(&self, view: &View<'_>, z: &Sizes, (l, count): (usize, usize), time: impl Fn(usize) -> usize) {
+        let (rows, each) = self.groups(view, z, count);
+        for [d, n] in rows {
+            self.codec.store(view, (&[l, d, n], 0), &[self.row([d, time(d), n])], each * count);
+        }
+        if l == 0 {
+            view.zero_padding();
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use super::cell::{Call, Field, Numbers, Place as Memory};
 use super::cut::Place;
-use super::forward::{Code, Forward, States, TASK_WEIGHT_BYTES};
+use super::forward::{Code, Forward, TASK_WEIGHT_BYTES};
 use super::sizes::Panels;
 use super::skinny::{Group, Rows};
+use super::states::States;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Part;
 use oxidnn_runtime::{Buf, Executor};
@@ -28,7 +29,7 @@ pub(super) struct Run<'a> {
     pub(super) first: States<'a>,
     pub(super) begins_with_zeros: bool,
     /// Cells by direction and sample.
-    pub(super) cell: Buf<'a>,
+    pub(super) cell: States<'a>,
     /// Reset states, or states before their projection.
     pub(super) middle: States<'a>,
 }
@@ -149,12 +150,12 @@ impl<'a> Run<'a> {
         let cell = self.code.cells[*phase].as_ref().unwrap_or_else(|| panic!("no kernel of phase {phase} was made"));
         let projects = plan.projection.is_some() && *phase == 1;
         let (gates, Panels { width, count }, _) = plan.task(*phase, 0);
-        let (padded, size) = (width * count, plan.state.bits() / 8);
         let first = piece.panel * width + piece.column;
         let mut call = Call::new(rows.len(), (piece.channels, width), &self.lines.numbers);
         call.set(Field::Sums, Memory::rows(sums, 0, [line, gates.len() * width]));
         let states = |states: States<'a>, t: usize| {
             let Rows { buf, start, row } = states.rows(*d, t);
+            let size = states.codec.size();
             Memory::new(buf, start + rows.start * row + first * size, [row, width * size])
         };
         let middle = *phase == 0 && (plan.projection.is_some() || plan.resets_first());
@@ -176,9 +177,7 @@ impl<'a> Run<'a> {
         call.set(Field::Inputs, Memory::new(self.gates, inputs * row + piece.column * 4, [row, z.samples() * row]));
         call.set(Field::Bias, by_gate(self.lines.bias, z.bias_gates));
         call.set(Field::Peephole, by_gate(self.lines.peephole, 3));
-        let cells = plan.cell.bits() / 8;
-        let at = (d * z.batch + rows.start) * padded + first;
-        call.set(Field::Cell, Memory::new(self.cell, at * cells, [padded * cells, width * cells]));
+        call.set(Field::Cell, states(self.cell, 0));
         call.set(Field::Before, step.before.map_or(states(self.first, 0), |t| states(self.sequence, t)));
         call.set(Field::Share, Memory::rows(self.lines.shares, step.t * z.batch + rows.start, [1, 0]));
         cell.run(&call);

@@ -4,7 +4,7 @@ use super::backward::{Backward, Code};
 use super::cut::Place;
 use super::sizes::{BLOCK, LINE};
 use super::skinny::{RUNS, Rows};
-use super::states;
+use super::states::{self, States};
 use super::step::Step;
 use crate::kernels::access::View;
 use crate::kernels::multiversion::{Body, Simd};
@@ -41,8 +41,8 @@ pub(super) struct Sweep<'a> {
     /// Gradients of projected states, by direction and sample; and by direction, panel, time, sample.
     pub(super) given: Buf<'a>,
     pub(super) given_panels: Buf<'a>,
-    /// Gradients of the layer's results by direction, time and sample; later those of its input.
-    pub(super) outputs: Buf<'a>,
+    /// Gradients of the layer's results.
+    pub(super) results: States<'a>,
     /// Deltas by direction, time, sample, gate, channel; and by direction, gate, panel, time, sample.
     pub(super) rows: Buf<'a>,
     pub(super) panels: Buf<'a>,
@@ -202,8 +202,18 @@ impl At<'_, '_> {
 
     #[inline(always)]
     fn load(&self, buf: Buf, at: usize) -> Block {
+        self.load_some(buf, at, BLOCK)
+    }
+
+    /// The first `count` elements of a block, zero-padded.
+    #[inline(always)]
+    fn load_some(&self, buf: Buf, at: usize, count: usize) -> Block {
         let mut block = [0.0; BLOCK];
-        buf.read(at, &mut block);
+        if count == BLOCK {
+            buf.read(at, &mut block);
+        } else if count > 0 {
+            buf.read(at, &mut block[..count]);
+        }
         block
     }
 
@@ -212,15 +222,7 @@ impl At<'_, '_> {
     fn kept(&self, t: usize, field: usize) -> Block {
         let z = &self.plan.z;
         let sample = (self.step.l * z.directions + self.d) * z.samples() + self.sample(t);
-        let (at, count) = (sample * self.plan.workspace_row + field + self.channel(), self.count());
-        if count == BLOCK {
-            return self.load(self.sweep.workspace, at);
-        }
-        let mut block = [0.0; BLOCK];
-        if count > 0 {
-            self.sweep.workspace.read(at, &mut block[..count]);
-        }
-        block
+        self.load_some(self.sweep.workspace, sample * self.plan.workspace_row + field + self.channel(), self.count())
     }
 
     #[inline(always)]
@@ -272,7 +274,8 @@ impl At<'_, '_> {
     fn output(&self, sums: &Block) -> Block {
         let plan = self.plan;
         let at = self.step.place.panel * plan.outputs.width + self.block;
-        let mut out = self.load(self.sweep.outputs, self.index() * plan.output_width() + at);
+        let (results, first) = self.sweep.results.row([self.d, self.step.t, self.n]);
+        let mut out = self.load_some(results, first + at, plan.z.dic.saturating_sub(at).min(BLOCK));
         if self.step.after.is_some() {
             add(&mut out, sums);
         }
@@ -297,18 +300,19 @@ impl At<'_, '_> {
 
     #[inline(always)]
     fn vanilla<const FMA: bool>(&self, out: &Block) {
-        let (x, alpha, mut delta) = (self.gate(0), self.plan.op.alpha.get(), *out);
-        if let Some(factors) = self.plan.linear {
-            for (d, x) in delta.iter_mut().zip(&x) {
-                *d *= factors[0] * (factors[0] * x);
-            }
-            return self.put(0, &delta);
-        }
+        let (plan, mut delta) = (self.plan, *out);
+        // The workspace has the result of the activation, exactly if it is f32, and what the activation is of.
+        let exact = plan.op.src_layer.dtype == DataType::F32;
+        let by_result = exact && plan.linear.is_none() && plan.op.activation != RnnActivation::Relu;
+        let x = self.kept(self.step.t, if by_result { plan.z.gates * plan.z.dhc } else { 0 });
         // A loop for each activation, so that the compiler vectorises it.
-        match self.plan.op.activation {
-            RnnActivation::Relu => slope::<FMA>(EltwiseAlg::Relu, alpha, &mut delta, &x),
-            RnnActivation::Tanh => slope::<FMA>(EltwiseAlg::Tanh, alpha, &mut delta, &x),
-            RnnActivation::Logistic => slope::<FMA>(EltwiseAlg::Logistic, alpha, &mut delta, &x),
+        match (plan.linear, plan.op.activation, exact) {
+            (Some([factor, ..]), ..) => delta.iter_mut().zip(&x).for_each(|(d, x)| *d *= factor * (factor * x)),
+            (_, RnnActivation::Relu, _) => slope::<FMA>(EltwiseAlg::Relu, plan.op.alpha.get(), &mut delta, &x),
+            (_, RnnActivation::Tanh, true) => slope::<FMA>(EltwiseAlg::TanhDst, 0.0, &mut delta, &x),
+            (_, RnnActivation::Tanh, false) => slope::<FMA>(EltwiseAlg::Tanh, 0.0, &mut delta, &x),
+            (_, RnnActivation::Logistic, true) => slope::<FMA>(EltwiseAlg::LogisticDst, 0.0, &mut delta, &x),
+            (_, RnnActivation::Logistic, false) => slope::<FMA>(EltwiseAlg::Logistic, 0.0, &mut delta, &x),
         }
         self.put(0, &delta);
     }

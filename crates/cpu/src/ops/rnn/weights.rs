@@ -4,18 +4,19 @@
 //! `any` resolves to this layout, with column sums behind weights of bytes. Plain weights are packed in every execution, and so are weights
 //! of a type that the product does not take.
 
-use super::sizes::Panels;
+use super::sizes::{LINE, Panels};
 use super::skinny::Group;
 use crate::kernels::access::View;
 use crate::kernels::convert::Elements;
-use crate::kernels::multiversion::Simd;
+use crate::kernels::multiversion::{Simd, multiversion};
 use crate::kernels::scratch::Part;
 use crate::kernels::tile::Product;
 use crate::kernels::tile::layout::panel_tag;
 use crate::kernels::tile::pack::{self, Form, Plain};
 use crate::ops::support;
 use oxidnn_runtime::{Buf, Ctx, Skip};
-use oxidnn_spec::{Arg, DataType, Dims, Error, MAX_NDIMS, Tensor};
+use oxidnn_spec::op::Rnn;
+use oxidnn_spec::{Arg, DataType, Dims, Error, MAX_NDIMS, Op, Problem, Tensor};
 use std::ops::Range;
 
 /// The roles of the dimensions of weights; layers and directions come first.
@@ -32,18 +33,14 @@ pub(super) struct Roles {
 }
 
 impl Roles {
-    /// Weights of a layer's input in a forward pass.
-    pub(super) const LAYER: Roles = Roles { arg: Arg::WEIGHTS, depth: &[2], gates: Some(3), column: 4 };
-    /// Weights of the state in a forward pass.
-    pub(super) const ITER: Roles = Roles { arg: Arg::WEIGHTS_1, ..Roles::LAYER };
-    /// Weights of the projection in a forward pass.
-    pub(super) const PROJECTION: Roles = Roles { arg: Arg::WEIGHTS_3, depth: &[2], gates: None, column: 3 };
-    /// Weights of a layer's input in a backward pass.
-    pub(super) const LAYER_BACK: Roles = Roles { arg: Arg::WEIGHTS, depth: &[3, 4], gates: None, column: 2 };
-    /// Weights of the state in a backward pass.
-    pub(super) const ITER_BACK: Roles = Roles { arg: Arg::WEIGHTS_1, ..Roles::LAYER_BACK };
-    /// Weights of the projection in a backward pass.
-    pub(super) const PROJECTION_BACK: Roles = Roles { arg: Arg::WEIGHTS_3, depth: &[3], gates: None, column: 2 };
+    const LAYER: Roles = Roles { arg: Arg::WEIGHTS, depth: &[2], gates: Some(3), column: 4 };
+    const PROJECTION: Roles = Roles { arg: Arg::WEIGHTS_3, depth: &[2], gates: None, column: 3 };
+    /// Weights of a layer's input, of the state, and of the projection in a forward pass.
+    pub(super) const FORWARD: [Roles; 3] = [Roles::LAYER, Roles { arg: Arg::WEIGHTS_1, ..Roles::LAYER }, Roles::PROJECTION];
+    const LAYER_BACK: Roles = Roles { arg: Arg::WEIGHTS, depth: &[3, 4], gates: None, column: 2 };
+    /// The same in a backward pass.
+    pub(super) const BACKWARD: [Roles; 3] =
+        [Roles::LAYER_BACK, Roles { arg: Arg::WEIGHTS_1, ..Roles::LAYER_BACK }, Roles { depth: &[3], column: 2, ..Roles::PROJECTION }];
 
     /// The tag of panels, in which gates come before K.
     fn tag(&self, ndims: usize, width: usize, vnni: usize) -> String {
@@ -96,26 +93,44 @@ struct Strides {
     column: usize,
 }
 
-impl Weights {
-    /// Resolves open layouts to the panels that tiles of the product read.
-    ///
-    /// # Errors
-    /// Tags that do not fit.
-    pub(super) fn resolve(tensor: &mut Tensor, roles: Roles, panels: Panels, product: Product) -> Result<(), Skip> {
-        if tensor.layout.is_any() {
+/// The problem with the open layouts of its weights resolved to the panels that tiles of the product read, and all others.
+///
+/// # Errors
+/// Tags that do not fit, and other tensors that are not dense.
+pub(super) fn resolve(problem: &Problem, roles: &[Roles; 3], panels: [Panels; 3], product: Product) -> Result<Problem, Skip> {
+    let mut problem = problem.clone();
+    if let Op::Rnn(op) = &mut problem.op {
+        let tensors = [Some(&mut op.weights_layer), Some(&mut op.weights_iter), op.weights_projection.as_mut()];
+        for ((tensor, roles), panels) in tensors.into_iter().zip(roles).zip(panels) {
+            let Some(tensor) = tensor.filter(|t| t.layout.is_any()) else { continue };
             support::resolve(tensor, &roles.tag(tensor.dims().len(), panels.width, product.together()))?;
             if product.is_whole() {
                 support::keep_sums(tensor, roles.depth);
             }
         }
-        Ok(())
     }
+    problem.resolve();
+    support::dense(&problem)?;
+    Ok(problem)
+}
 
-    /// Weights of a resolved layout.
+impl Weights {
+    /// The weights of input, state and projection, whose layouts are resolved.
     ///
     /// # Errors
     /// Layouts that are neither these panels nor plain.
-    pub(super) fn new(tensor: &Tensor, roles: Roles, panels: Panels, product: Product) -> Result<Weights, Skip> {
+    pub(super) fn all(
+        op: &Rnn,
+        [layer, iter, projection]: &[Roles; 3],
+        panels: [Panels; 3],
+        product: Product,
+    ) -> Result<(Weights, Weights, Option<Weights>), Skip> {
+        let of = |tensor: &Tensor, roles: &Roles, panels: Panels| Weights::new(tensor, *roles, panels, product);
+        let projection = op.weights_projection.as_ref().map(|t| of(t, projection, panels[2])).transpose()?;
+        Ok((of(&op.weights_layer, layer, panels[0])?, of(&op.weights_iter, iter, panels[1])?, projection))
+    }
+
+    fn new(tensor: &Tensor, roles: Roles, panels: Panels, product: Product) -> Result<Weights, Skip> {
         let layout = || Skip::Layout(format!("of {}: neither plain nor in panels", roles.arg));
         let dims = tensor.dims();
         let (blocking, tag) = (tensor.blocking().ok_or_else(layout)?, roles.tag(dims.len(), panels.width, product.together()));
@@ -156,14 +171,18 @@ impl Weights {
         })
     }
 
-    /// Writes the negated column sums of all gates of a panel, if they are kept behind the weights; says whether.
-    pub(super) fn kept_sums(&self, buf: Buf<'_>, (stack, panel): (usize, usize), to: &mut [f32]) -> bool {
-        let Some(start) = self.sums else { return false };
+    /// The column sums of bytes of all gates of a panel: those behind the weights, which are negated, or new ones.
+    pub(super) fn column_sums(&self, simd: Simd, buf: Buf<'_>, (stack, panel): (usize, usize), to: &mut [i32]) {
         let Panels { width, .. } = self.panels;
         for (gate, to) in to.chunks_exact_mut(width).take(self.gates).enumerate() {
-            buf.read(start + (stack * self.gates + gate) * self.panels.padded() + panel * width, to);
+            if let Some(start) = self.sums {
+                buf.read(start + (stack * self.gates + gate) * self.panels.padded() + panel * width, to);
+                to.iter_mut().for_each(|sum| *sum = -*sum);
+            } else {
+                to.fill(0);
+                sum_lines(simd, buf.part(self.at(stack, panel, gate), self.panel_bytes()), to);
+            }
         }
-        true
     }
 
     /// Size of the fastest dimension of K, and how many runs of it there are.
@@ -276,6 +295,20 @@ impl Weights {
             }
             view.read(&pos, column, there);
             padding.fill(0.0);
+        }
+    }
+}
+
+multiversion! {
+    /// Adds the columns of a panel of signed bytes, in lines of four steps of K.
+    fn sum_lines(panel: Buf<'_>, to: &mut [i32]) {
+        let mut line = [0i32; LINE];
+        let line = &mut line[..to.len()];
+        for first in (0..panel.len() / 4).step_by(to.len()) {
+            panel.read(first, line);
+            for (sum, word) in to.iter_mut().zip(&*line) {
+                *sum += (word << 24 >> 24) + (word << 16 >> 24) + (word << 8 >> 24) + (word >> 24);
+            }
         }
     }
 }
