@@ -373,12 +373,19 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// Steps of a box for panels of `panel` columns: more for few columns, if the rows stay in L2 and boxes remain.
-    fn steps(&self, panel: usize, joined: usize, together: usize, budget: Budget) -> usize {
+    /// Steps of a box for panels of `panel` columns: more for few columns, if the rows stay in L2 and boxes remain. Windows of one pixel read
+    /// each step of a box once for every tile. Tiles of 8 lanes take as long for it as two cache lines from L2, so the panel and the lines
+    /// of a tile's rows then stay in L1.
+    fn steps(&self, panel: usize, (joined, together): (usize, usize), (isa, budget): (Isa, Budget)) -> usize {
+        let all = self.window.iter().fold(self.images, |n, dim| n.saturating_mul(dim.places)) / together;
+        let pixelwise = self.window.iter().all(|dim| dim.taps == 1) && self.window.iter().any(|dim| dim.places > 1);
+        if pixelwise && !isa.avx512 {
+            let in_l1 = (budget.near / ((panel + CACHE_LINE_ELEMENTS) * size_of::<f32>())).max(1);
+            return if all <= 2 * in_l1 { all.max(1) } else { in_l1 };
+        }
         let most = if self.merged { MERGED_STEPS_BY_COLUMNS } else { BOX_STEPS_BY_COLUMNS };
         let row = self.channels[usize::from(self.x_columns)] * joined * size_of::<f32>();
-        let all = self.window.iter().fold(self.images, |n, dim| n.saturating_mul(dim.places));
-        (most / panel).min(budget.rows / row.max(1)).min(all / (together * MIN_BOXES)).max(most / MAX_PANEL_COLUMNS)
+        (most / panel).min(budget.rows / row.max(1)).min(all / MIN_BOXES).max(most / MAX_PANEL_COLUMNS)
     }
 
     /// The dimension from which on taps are merged: the width, and more if its taps alone leave tiles of `tall` rows half empty.
@@ -505,7 +512,7 @@ impl Gradient {
         } else {
             JOINT_PART_STEPS.div_ceil(across).min(task.images.div_ceil(together)).max(1)
         } * together;
-        let (groups, steps) = (task.images.div_ceil(joint_images), task.steps(wide, joined, together, Budget::of(target)));
+        let (groups, steps) = (task.images.div_ceil(joint_images), task.steps(wide, (joined, together), (isa, Budget::of(target))));
         // Boxes grow from the innermost dimension; an outer one grows only if all inner ones are whole.
         let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * together / joint_images).max(1));
         for (i, n) in [groups, window[0].places, window[1].places, window[2].places].into_iter().enumerate().rev() {
