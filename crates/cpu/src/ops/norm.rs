@@ -82,7 +82,8 @@ impl Norm<'_> {
         b.finish()
     }
 
-    fn has(&self, arg: Arg) -> bool {
+    /// Whether the problem has a tensor.
+    pub(super) fn has(&self, arg: Arg) -> bool {
         self.problem.op.tensor(arg).is_some()
     }
 

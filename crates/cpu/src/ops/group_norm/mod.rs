@@ -77,7 +77,12 @@ fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     if columns::suits(op) {
         return columns::pipeline(op, problem);
     }
-    let norm = Norm {
+    norm(problem)?.pipeline()
+}
+
+pub(super) fn norm(problem: &Problem) -> Result<Norm<'_>, Skip> {
+    let Op::GroupNorm(op) = &problem.op else { return Err(Skip::Op("another operation than group normalisation")) };
+    Ok(Norm {
         problem,
         prop: op.prop,
         flags: op.flags,
@@ -87,6 +92,5 @@ fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
         kept: 0b011,
         channel: 0b110,
         workspace: None,
-    };
-    norm.pipeline()
+    })
 }

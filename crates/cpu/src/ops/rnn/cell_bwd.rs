@@ -1,11 +1,11 @@
 //! A panel of a step backward in time: the gradient of the state that the step gave, and the deltas of its gates.
 
 use super::backward::{Backward, Code};
-use super::cut::Place;
+use super::partition::PanelTask;
 use super::sizes::{BLOCK, LINE};
 use super::skinny::{RUNS, Rows};
 use super::states::{self, States};
-use super::step::Step;
+use super::cell_fwd::Step;
 use crate::kernels::access::View;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::tile::Product;
@@ -21,7 +21,7 @@ const BF16: usize = DataType::Bf16 as usize;
 type Block = [f32; BLOCK];
 
 /// What the tasks of an execution share. All elements are f32, except operands of products.
-pub(super) struct Sweep<'a> {
+pub(super) struct CellBwd<'a> {
     pub(super) plan: &'a Backward,
     pub(super) code: &'a Code,
     pub(super) simd: Simd,
@@ -54,16 +54,16 @@ pub(super) struct Sweep<'a> {
 
 /// A pass over the rows of a slice.
 struct Pass<'p, 'a> {
-    sweep: &'p Sweep<'a>,
+    cells: &'p CellBwd<'a>,
     step: Step<'p>,
     /// Products, by row.
     sums: &'p mut [f32],
 }
 
-impl Sweep<'_> {
+impl CellBwd<'_> {
     /// Computes a panel of a step, with the worker's scratch.
     pub(super) fn panel(&self, step: &Step<'_>, share: &mut [f32]) {
-        let (plan, Place { d, rows, phase, panel, .. }) = (self.plan, step.place);
+        let (plan, PanelTask { d, rows, phase, panel, .. }) = (self.plan, step.place);
         let stack = step.l * plan.z.directions + d;
         let width = if *phase == 0 { plan.outputs.width } else { plan.gates.width };
         match (phase, &self.code.second, &plan.projection) {
@@ -77,12 +77,12 @@ impl Sweep<'_> {
             _ => self.product(step, step.t, &[(2, 2)], share, width),
         }
         let sums = &mut share[..rows.len() * width];
-        self.simd.run(Pass { sweep: self, step: *step, sums });
+        self.simd.run(Pass { cells: self, step: *step, sums });
     }
 
     /// The gradient of the state before the first step.
     pub(super) fn last(&self, step: &Step<'_>, share: &mut [f32]) {
-        let (plan, Place { d, rows, panel, .. }) = (self.plan, step.place);
+        let (plan, PanelTask { d, rows, panel, .. }) = (self.plan, step.place);
         let width = plan.states.width;
         self.products(step, width, share);
         for (n, line) in rows.clone().zip(share.chunks_exact_mut(width)) {
@@ -111,7 +111,7 @@ impl Sweep<'_> {
 
     /// The products of the deltas of time `t` and the weights of the state, for pairs of a gate of the weights and a gate of the deltas.
     fn product(&self, step: &Step<'_>, t: usize, gates: &[(usize, usize)], share: &mut [f32], width: usize) {
-        let (plan, Place { d, rows, panel, .. }) = (self.plan, step.place);
+        let (plan, PanelTask { d, rows, panel, .. }) = (self.plan, step.place);
         let z = &plan.z;
         let channels = plan.delta_channels() * plan.element();
         let row = z.bias_gates * channels;
@@ -130,12 +130,12 @@ impl Body for Pass<'_, '_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        let Pass { sweep, step, sums } = self;
-        let Place { d, rows, phase, .. } = step.place;
+        let Pass { cells, step, sums } = self;
+        let PanelTask { d, rows, phase, .. } = step.place;
         let line = sums.len() / rows.len().max(1);
         for (n, sums) in rows.clone().zip(sums.chunks_exact(line.max(1))) {
             for (i, sums) in sums.as_chunks::<BLOCK>().0.iter().enumerate() {
-                let at = At { sweep, plan: sweep.plan, step, d: *d, n, block: i * BLOCK };
+                let at = At { cells, plan: cells.plan, step, d: *d, n, block: i * BLOCK };
                 match (phase, at.plan.op.cell, at.plan.projection.is_some()) {
                     (0, RnnCell::Lstm, true) => at.give(&at.output(sums)),
                     (0, RnnCell::Lstm, false) => at.lstm::<FMA>(&at.output(sums)),
@@ -152,7 +152,7 @@ impl Body for Pass<'_, '_> {
 
 /// A block of channels of a panel of a step, for one sample.
 struct At<'p, 'a> {
-    sweep: &'p Sweep<'a>,
+    cells: &'p CellBwd<'a>,
     plan: &'p Backward,
     step: Step<'p>,
     d: usize,
@@ -222,7 +222,7 @@ impl At<'_, '_> {
     fn kept(&self, t: usize, field: usize) -> Block {
         let z = &self.plan.z;
         let sample = (self.step.l * z.directions + self.d) * z.samples() + self.sample(t);
-        self.load_some(self.sweep.workspace, sample * self.plan.workspace_row + field + self.channel(), self.count())
+        self.load_some(self.cells.workspace, sample * self.plan.workspace_row + field + self.channel(), self.count())
     }
 
     #[inline(always)]
@@ -234,7 +234,7 @@ impl At<'_, '_> {
     fn state_before(&self) -> Block {
         match self.step.before {
             Some(t) => self.kept(t, self.plan.z.gates * self.plan.z.dhc),
-            None => self.load(self.sweep.first, self.row(self.plan.state_width())),
+            None => self.load(self.cells.first, self.row(self.plan.state_width())),
         }
     }
 
@@ -263,10 +263,10 @@ impl At<'_, '_> {
         let count = self.count();
         if count > 0 {
             let first = (self.index() * z.bias_gates + gate) * plan.delta_channels() + self.channel();
-            self.multiplied(self.sweep.rows, first, (block, count));
+            self.multiplied(self.cells.rows, first, (block, count));
         }
         let panel = (self.d * z.bias_gates + gate) * plan.gates.count + self.step.place.panel;
-        self.sweep.panels.write((panel * z.samples() + self.sample(self.step.t)) * plan.gates.width + self.block, block);
+        self.cells.panels.write((panel * z.samples() + self.sample(self.step.t)) * plan.gates.width + self.block, block);
     }
 
     /// The gradient of the state that the step gave.
@@ -274,13 +274,13 @@ impl At<'_, '_> {
     fn output(&self, sums: &Block) -> Block {
         let plan = self.plan;
         let at = self.step.place.panel * plan.outputs.width + self.block;
-        let (results, first) = self.sweep.results.row([self.d, self.step.t, self.n]);
+        let (results, first) = self.cells.results.row([self.d, self.step.t, self.n]);
         let mut out = self.load_some(results, first + at, plan.z.dic.saturating_sub(at).min(BLOCK));
         if self.step.after.is_some() {
             add(&mut out, sums);
         }
         if self.step.after.is_none() || plan.op.cell.gates() == 3 {
-            add(&mut out, &self.load(self.sweep.dh, (self.d * plan.z.batch + self.n) * plan.state_width() + at));
+            add(&mut out, &self.load(self.cells.dh, (self.d * plan.z.batch + self.n) * plan.state_width() + at));
         }
         out
     }
@@ -292,10 +292,10 @@ impl At<'_, '_> {
         let channel = panel * outputs.width + self.block;
         let given = z.dic.saturating_sub(channel).min(BLOCK);
         if given > 0 {
-            self.multiplied(self.sweep.given, (self.d * z.batch + self.n) * outputs.padded() + channel, (out, given));
+            self.multiplied(self.cells.given, (self.d * z.batch + self.n) * outputs.padded() + channel, (out, given));
         }
         let line = (self.d * outputs.count + panel) * z.samples() + self.sample(self.step.t);
-        self.sweep.given_panels.write(line * outputs.width + self.block, out);
+        self.cells.given_panels.write(line * outputs.width + self.block, out);
     }
 
     #[inline(always)]
@@ -324,7 +324,7 @@ impl At<'_, '_> {
         let gates = Gates { input: self.gate(0), forget: self.gate(1), candidate: self.gate(2), output: self.gate(3) };
         let before = match self.step.before {
             Some(t) => self.kept(t, cells),
-            None => self.load(self.sweep.cell, self.row(padded)),
+            None => self.load(self.cells.cell, self.row(padded)),
         };
         let mut bounded = self.kept(self.step.t, cells);
         for x in &mut bounded {
@@ -334,14 +334,14 @@ impl At<'_, '_> {
             };
         }
         let [mut to_input, mut to_forget, mut to_output] = [[0.0; BLOCK]; 3];
-        if !self.sweep.peephole.is_empty() {
+        if !self.cells.peephole.is_empty() {
             let first = ((self.step.l * z.directions + self.d) * plan.gates.count + self.step.place.panel) * 3 * plan.gates.width;
-            let line = |i: usize| &self.sweep.peephole[first + i * plan.gates.width + self.block..][..BLOCK];
+            let line = |i: usize| &self.cells.peephole[first + i * plan.gates.width + self.block..][..BLOCK];
             to_input.copy_from_slice(line(0));
             to_forget.copy_from_slice(line(1));
             to_output.copy_from_slice(line(2));
         }
-        let mut dc = self.load(self.sweep.dc, self.row(padded));
+        let mut dc = self.load(self.cells.dc, self.row(padded));
         let mut deltas = Gates { input: [0.0; BLOCK], forget: [0.0; BLOCK], candidate: [0.0; BLOCK], output: [0.0; BLOCK] };
         for j in 0..BLOCK {
             let (i, f, g, o) = (gates.input[j], gates.forget[j], gates.candidate[j], gates.output[j]);
@@ -354,7 +354,7 @@ impl At<'_, '_> {
             deltas.output[j] = d_output;
             dc[j] = d_cell * f + d_input * to_input[j] + d_forget * to_forget[j];
         }
-        self.sweep.dc.write(self.row(padded), &dc);
+        self.cells.dc.write(self.row(padded), &dc);
         self.put(0, &deltas.input);
         self.put(1, &deltas.forget);
         self.put(2, &deltas.candidate);
@@ -367,7 +367,7 @@ impl At<'_, '_> {
     fn update(&self, out: &Block) -> Block {
         let (update, candidate, before) = (self.gate(0), self.gate(2), self.state_before());
         let at = states::position(&[self.step.t, self.n]);
-        let kept = self.sweep.attention.as_ref().map_or(1.0, |a| 1.0 - a.get(&at));
+        let kept = self.cells.attention.as_ref().map_or(1.0, |a| 1.0 - a.get(&at));
         let [mut d_update, mut d_candidate, mut direct, mut attention] = [[0.0; BLOCK]; 4];
         for j in 0..BLOCK {
             let (u, o) = (update[j], candidate[j]);
@@ -377,14 +377,14 @@ impl At<'_, '_> {
             d_candidate[j] = out[j] * (1.0 - effective) * (1.0 - o * o);
             direct[j] = out[j] * effective;
         }
-        if self.sweep.attention.is_some() {
+        if self.cells.attention.is_some() {
             let at = self.sample(self.step.t) * self.plan.gates.count + self.step.place.panel;
-            let before = if self.block == 0 { 0.0 } else { self.sweep.attention_parts.get(at) };
-            self.sweep.attention_parts.set(at, before + attention.iter().sum::<f32>());
+            let before = if self.block == 0 { 0.0 } else { self.cells.attention_parts.get(at) };
+            self.cells.attention_parts.set(at, before + attention.iter().sum::<f32>());
         }
         self.put(0, &d_update);
         self.put(2, &d_candidate);
-        self.sweep.dh.write(self.row(self.plan.state_width()), &direct);
+        self.cells.dh.write(self.row(self.plan.state_width()), &direct);
         d_candidate
     }
 
@@ -408,7 +408,7 @@ impl At<'_, '_> {
     fn reset(&self, product: &Block) {
         let (reset, before) = (self.gate(1), self.state_before());
         let at = self.row(self.plan.state_width());
-        let mut direct = self.load(self.sweep.dh, at);
+        let mut direct = self.load(self.cells.dh, at);
         let [mut d_reset, mut state] = [[0.0; BLOCK]; 2];
         for j in 0..BLOCK {
             let r = reset[j];
@@ -417,8 +417,8 @@ impl At<'_, '_> {
             state[j] = r * before[j];
         }
         self.put(1, &d_reset);
-        self.sweep.dh.write(at, &direct);
-        self.sweep.reset.write(self.index() * self.plan.gates.padded() + self.channel(), &state);
+        self.cells.dh.write(at, &direct);
+        self.cells.reset.write(self.index() * self.plan.gates.padded() + self.channel(), &state);
     }
 }
 
