@@ -1,7 +1,7 @@
 //! Writes the code of a [`Spec`].
 
 use super::{Args, Field, Scalars, Pass, Spec};
-use crate::kernels::chain::jit::together::Together;
+use crate::kernels::chain::jit::interleaved::Interleaved;
 use crate::kernels::chain::jit::value::Recorder;
 use oxidnn_expr::eltwise;
 use oxidnn_jit::Function;
@@ -72,7 +72,7 @@ fn next_mask(f: &mut Function, left: Int, width: Width) -> Pred {
 /// A formula of some vectors, interleaved operation by operation.
 fn formula<const N: usize>(f: &mut Function, alg: EltwiseAlg, alpha: f32, x: [Val; N]) -> [Val; N] {
     let recorder = Recorder::new(f);
-    eltwise::forward(alg, alpha, 0.0, Together(x.map(|x| recorder.value(x)))).0.map(|y| recorder.lanes(y))
+    eltwise::forward(alg, alpha, 0.0, Interleaved(x.map(|x| recorder.value(x)))).0.map(|y| recorder.lanes(y))
 }
 
 impl<const N: usize> Writer<'_, N> {
