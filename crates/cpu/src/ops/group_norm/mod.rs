@@ -75,7 +75,7 @@ fn is_copied(src: &Tensor) -> bool {
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let Op::GroupNorm(op) = &problem.op else { return Err(Skip::Op("another operation than group normalisation")) };
     if columns::suits(op) {
-        return columns::pipeline(op, problem);
+        return columns::pipeline(&norm(problem)?, op.groups);
     }
     norm(problem)?.pipeline()
 }

@@ -8,15 +8,15 @@
 //! Deltas are stored twice: in rows of samples, as tiles read their left operand, and in f32 panels of channels, as tiles read their right
 //! operand.
 
-use super::partition::Partition;
-use super::forward::{check_amx, factors, is_backward, rows_of};
-use super::network;
+use super::cell_bwd::CellBwd;
+use super::cell_fwd::Step;
 use super::diff_weights::{self, DiffWeights, Space};
+use super::forward::{TASK_WEIGHT_BYTES, check_amx, factors, is_backward, rows_of};
+use super::network;
+use super::partition::Partition;
 use super::sizes::{Panels, Sizes};
 use super::skinny::{self, Skinny};
 use super::states::{self, Codec, Lines, States};
-use super::cell_fwd::Step;
-use super::cell_bwd::CellBwd;
 use super::weights::{self, Roles, Weights};
 use crate::CpuTarget;
 use crate::kernels::access::View;
@@ -26,13 +26,17 @@ use crate::kernels::nest::Right;
 use crate::kernels::scratch::{Part, Scratch, booked, for_workers};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
 use crate::row::{Generated, RowPlan, TOO_LARGE};
+use bytemuck::{NoUninit, cast_slice};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
-use bytemuck::{NoUninit, cast_slice};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
+use oxidnn_spec::{Arg, DataType, Error, Problem, Tensor};
+use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
+
+/// Sums of a task of several panels, which stay in L1.
+const TASK_SUMS: usize = 8 << 10;
 
 /// The representation of everything in scratch.
 const F32: Codec = Codec::plain(DataType::F32);
@@ -121,27 +125,27 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Bo
 }
 
 fn plan_on(problem: &Problem, target: &CpuTarget, (isa, product): (Isa, Product)) -> Result<Box<dyn Plan>, Skip> {
-    let z = Sizes::of(network(problem)?)?;
-    let panels = [z.slc, z.sic, z.dhc].map(|n| Panels::of(isa, n));
+    let panels = Backward::panels(&Sizes::of(network(problem)?)?, isa);
     let problem = weights::resolve(problem, &Roles::BACKWARD, panels, product)?;
-    let kernel = Backward::new((network(&problem)?, &problem.attr), z, (isa, product), panels, target)?;
+    let kernel = Backward::new(&problem, (isa, product), target)?;
     RowPlan::of(problem, target, booked(cast_slice(slice::from_ref(&kernel.lens))), kernel)
 }
 
 impl Backward {
-    fn new(
-        (op, attr): (&Rnn, &Attr),
-        z: Sizes,
-        (isa, product): (Isa, Product),
-        panels: [Panels; 3],
-        target: &CpuTarget,
-    ) -> Result<Backward, Skip> {
+    /// Panels of the columns of the weights of input, state and projection.
+    fn panels(z: &Sizes, isa: Isa) -> [Panels; 3] {
+        [z.slc, z.sic, z.dhc].map(|n| Panels::of(isa, n))
+    }
+
+    fn new(problem: &Problem, (isa, product): (Isa, Product), target: &CpuTarget) -> Result<Backward, Skip> {
+        let op = network(problem)?;
+        let z = Sizes::of(op)?;
+        let panels = Backward::panels(&z, isa);
         let ([inputs, states, gates], outputs) = (panels, Panels::of(isa, z.dic));
         let (layer, iter, projection) = Weights::all(op, &Roles::BACKWARD, panels, product)?;
         let partition = Partition::new(&z, target, states.count, iter.stack_bytes());
         let deltas = z.dhc.next_multiple_of(product.depth());
-        let sizes =
-            gemm::Sizes { batch: z.directions, rows: z.samples(), columns: z.slc, width: inputs.width, depth: z.gates * deltas };
+        let sizes = gemm::Sizes { batch: z.directions, rows: z.samples(), columns: z.slc, width: inputs.width, depth: z.gates * deltas };
         let tail = Some(Arc::new(Tail::raw()));
         let diff = op.diff.as_ref().ok_or(Skip::Op("backward without gradients"))?;
         let rows = |tensor: &Tensor| rows_of(tensor).filter(|_| tensor.dtype == DataType::F32);
@@ -162,7 +166,7 @@ impl Backward {
             iter,
             inputs: Gemm::new(kind, sizes, target)?,
             parameters: DiffWeights::new(op, &z, (isa, product), target)?,
-            linear: attr.rnn.linear.as_ref().map(factors),
+            linear: problem.attr.rnn.linear.as_ref().map(factors),
             workspace_row: op.workspace_row().unwrap_or(0) as usize,
             src: rows(&op.src_layer),
             diff_dst: rows(&diff.dst_layer),
@@ -185,7 +189,7 @@ impl Backward {
         let deltas = all.checked_mul(z.bias_gates)?;
         let narrow = self.product != Product::F32;
         let words = z.directions.checked_mul(self.parameters.words())?;
-        let widest = self.states.width.max(self.gates.width).max(self.outputs.width);
+        let widest = [0, 1].map(|phase| self.phase(phase)).iter().fold(self.states.width, |most, p| most.max(p.0.width * p.1));
         let each = self.partition.tallest().checked_mul(widest)?;
         let products = self.inputs.scratch_len()?.max(self.parameters.scratch_len()?);
         Some(Lens {
@@ -210,6 +214,24 @@ impl Backward {
             sides: self.parameters.sides(z, self.resets_first())?,
             workers: products.max(for_workers(self.workers, each)?),
         })
+    }
+
+    /// The panels of a phase of a step, and how many of these a task has: several if workers do not share a step, so that rows are read and
+    /// written in longer runs.
+    fn phase(&self, phase: usize) -> (Panels, usize) {
+        let (panels, skinny, weights) = match (phase, &self.second, &self.projection) {
+            (1, Some(second), Some(projection)) => (self.gates, second, projection),
+            (1, ..) => (self.gates, &self.skinny, &self.iter),
+            _ => (self.outputs, &self.skinny, &self.iter),
+        };
+        let most = (TASK_SUMS / (self.partition.tallest() * panels.width)).min(TASK_WEIGHT_BYTES / weights.panel_bytes().max(1));
+        (panels, if self.partition.whole && skinny.is_whole() { most.clamp(1, panels.count) } else { 1 })
+    }
+
+    /// The panels of a phase, and those of a task.
+    pub(super) fn task(&self, phase: usize, task: usize) -> (Panels, Range<usize>) {
+        let (panels, each) = self.phase(phase);
+        (panels, task * each..panels.count.min((task + 1) * each))
     }
 
     /// Whether the reset gate is applied before the product, so that a step has a second phase.
@@ -358,12 +380,13 @@ impl Backward {
     fn steps(&self, ctx: &Ctx<'_>, cells: &CellBwd<'_>, l: usize, work: &mut Part<'_>) {
         let time = |d: usize, step: usize| if is_backward(&self.op, d) { self.z.time - 1 - step } else { step };
         let steps = self.z.time;
-        let second = if self.resets_first() || self.projection.is_some() { self.gates.count } else { 0 };
-        self.partition.run(ctx.executor(), (steps, [self.outputs.count, second]), work, &|place, share| {
+        let tasks = |phase: usize| self.phase(phase).0.count.div_ceil(self.phase(phase).1);
+        let second = if self.resets_first() || self.projection.is_some() { tasks(1) } else { 0 };
+        self.partition.run(ctx.executor(), (steps, [tasks(0), second]), work, &|place, share| {
             let step = steps - 1 - place.step;
             let at = |step: usize| time(place.d, step);
             let after = (place.step > 0).then(|| at(step + 1));
-            cells.panel(&Step { l, t: at(step), before: step.checked_sub(1).map(at), after, place }, share);
+            cells.panels(&Step { l, t: at(step), before: step.checked_sub(1).map(at), after, place }, share);
         });
         if self.op.diff.as_ref().is_none_or(|diff| diff.src_iter.is_none()) {
             return;

@@ -1,11 +1,11 @@
 //! A panel of a step backward in time: the gradient of the state that the step gave, and the deltas of its gates.
 
 use super::backward::{Backward, Code};
+use super::cell_fwd::Step;
 use super::partition::PanelTask;
-use super::sizes::{BLOCK, LINE};
+use super::sizes::{BLOCK, LINE, Panels};
 use super::skinny::{RUNS, Rows};
 use super::states::{self, States};
-use super::cell_fwd::Step;
 use crate::kernels::access::View;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::tile::Product;
@@ -13,6 +13,7 @@ use oxidnn_expr::{Lane, Num, convert, eltwise};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::DataType;
 use oxidnn_spec::op::{EltwiseAlg, RnnActivation, RnnCell};
+use std::ops::Range;
 
 /// The type as a parameter of `convert`.
 const BF16: usize = DataType::Bf16 as usize;
@@ -52,8 +53,10 @@ pub(super) struct CellBwd<'a> {
     pub(super) attention_parts: Buf<'a>,
 }
 
-/// A pass over the rows of a slice.
+/// A pass over the rows of a slice, for some panels of this width from the first on.
 struct Pass<'p, 'a> {
+    first: usize,
+    width: usize,
     cells: &'p CellBwd<'a>,
     step: Step<'p>,
     /// Products, by row.
@@ -61,30 +64,31 @@ struct Pass<'p, 'a> {
 }
 
 impl CellBwd<'_> {
-    /// Computes a panel of a step, with the worker's scratch.
-    pub(super) fn panel(&self, step: &Step<'_>, share: &mut [f32]) {
+    /// Computes some panels of a step, with the worker's scratch.
+    pub(super) fn panels(&self, step: &Step<'_>, share: &mut [f32]) {
         let (plan, PanelTask { d, rows, phase, panel, .. }) = (self.plan, step.place);
         let stack = step.l * plan.z.directions + d;
-        let width = if *phase == 0 { plan.outputs.width } else { plan.gates.width };
+        let (Panels { width, .. }, panels) = plan.task(*phase, *panel);
+        let (first, line) = (panels.start, panels.len() * width);
         match (phase, &self.code.second, &plan.projection) {
-            (0, ..) => self.products(step, width, share),
+            (0, ..) => self.products(step, panels, share),
             (_, Some(second), Some(weights)) => {
                 let row = plan.outputs.padded() * plan.element();
                 let a = Rows { buf: self.given, start: d * plan.z.batch * row, row };
-                let b = weights.group(self.projection, (stack, *panel..panel + 1), 0..1);
-                second.run((&a, rows.clone()), &[[0, 0]], &b, (share, width));
+                let b = weights.group(self.projection, (stack, panels), 0..1);
+                second.run((&a, rows.clone()), &[[0, 0]], &b, (share, line));
             }
-            _ => self.product(step, step.t, &[(2, 2)], share, width),
+            _ => self.product(step, step.t, &[(2, 2)], panels, share),
         }
-        let sums = &mut share[..rows.len() * width];
-        self.simd.run(Pass { cells: self, step: *step, sums });
+        let sums = &mut share[..rows.len() * line];
+        self.simd.run(Pass { first, width, cells: self, step: *step, sums });
     }
 
     /// The gradient of the state before the first step.
     pub(super) fn last(&self, step: &Step<'_>, share: &mut [f32]) {
         let (plan, PanelTask { d, rows, panel, .. }) = (self.plan, step.place);
         let width = plan.states.width;
-        self.products(step, width, share);
+        self.products(step, *panel..panel + 1, share);
         for (n, line) in rows.clone().zip(share.chunks_exact_mut(width)) {
             let at = (d * plan.z.batch + n) * plan.state_width() + panel * width;
             if plan.op.cell.gates() == 3 {
@@ -98,7 +102,7 @@ impl CellBwd<'_> {
     }
 
     /// The products of the deltas of the step after; nothing for the last step.
-    fn products(&self, step: &Step<'_>, width: usize, share: &mut [f32]) {
+    fn products(&self, step: &Step<'_>, panels: Range<usize>, share: &mut [f32]) {
         let Some(after) = step.after else { return };
         let gates: &[_] = match self.plan.op.cell {
             RnnCell::Vanilla => &[(0, 0)],
@@ -106,12 +110,12 @@ impl CellBwd<'_> {
             RnnCell::Gru | RnnCell::Augru => &[(0, 0), (1, 1)],
             RnnCell::LbrGru | RnnCell::LbrAugru => &[(0, 0), (1, 1), (2, 3)],
         };
-        self.product(step, after, gates, share, width);
+        self.product(step, after, gates, panels, share);
     }
 
     /// The products of the deltas of time `t` and the weights of the state, for pairs of a gate of the weights and a gate of the deltas.
-    fn product(&self, step: &Step<'_>, t: usize, gates: &[(usize, usize)], share: &mut [f32], width: usize) {
-        let (plan, PanelTask { d, rows, panel, .. }) = (self.plan, step.place);
+    fn product(&self, step: &Step<'_>, t: usize, gates: &[(usize, usize)], panels: Range<usize>, share: &mut [f32]) {
+        let (plan, PanelTask { d, rows, .. }) = (self.plan, step.place);
         let z = &plan.z;
         let channels = plan.delta_channels() * plan.element();
         let row = z.bias_gates * channels;
@@ -120,8 +124,9 @@ impl CellBwd<'_> {
         for (run, (gate, delta)) in runs.iter_mut().zip(gates) {
             *run = [gate * plan.iter.run_bytes(), delta * channels];
         }
-        let b = plan.iter.group(self.iter, (step.l * z.directions + d, *panel..panel + 1), 0..1);
-        self.code.skinny.run((&a, rows.clone()), &runs[..gates.len()], &b, (share, width));
+        let b = plan.iter.group(self.iter, (step.l * z.directions + d, panels), 0..1);
+        let line = b.panels() * plan.iter.panels.width;
+        self.code.skinny.run((&a, rows.clone()), &runs[..gates.len()], &b, (share, line));
     }
 }
 
@@ -130,12 +135,13 @@ impl Body for Pass<'_, '_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        let Pass { cells, step, sums } = self;
+        let Pass { first, width, cells, step, sums } = self;
         let PanelTask { d, rows, phase, .. } = step.place;
         let line = sums.len() / rows.len().max(1);
         for (n, sums) in rows.clone().zip(sums.chunks_exact(line.max(1))) {
             for (i, sums) in sums.as_chunks::<BLOCK>().0.iter().enumerate() {
-                let at = At { cells, plan: cells.plan, step, d: *d, n, block: i * BLOCK };
+                let (panel, block) = (first + i * BLOCK / width, i * BLOCK % width);
+                let at = At { cells, plan: cells.plan, step, d: *d, n, panel, block };
                 match (phase, at.plan.op.cell, at.plan.projection.is_some()) {
                     (0, RnnCell::Lstm, true) => at.give(&at.output(sums)),
                     (0, RnnCell::Lstm, false) => at.lstm::<FMA>(&at.output(sums)),
@@ -157,7 +163,8 @@ struct At<'p, 'a> {
     step: Step<'p>,
     d: usize,
     n: usize,
-    /// The block's first channel within the panel.
+    /// The block's panel, and its first channel within that.
+    panel: usize,
     block: usize,
 }
 
@@ -173,7 +180,7 @@ impl At<'_, '_> {
     /// First channel of the block.
     #[inline(always)]
     fn channel(&self) -> usize {
-        self.step.place.panel * self.plan.gates.width + self.block
+        self.panel * self.plan.gates.width + self.block
     }
 
     /// How many of the block's channels exist.
@@ -265,7 +272,7 @@ impl At<'_, '_> {
             let first = (self.index() * z.bias_gates + gate) * plan.delta_channels() + self.channel();
             self.multiplied(self.cells.rows, first, (block, count));
         }
-        let panel = (self.d * z.bias_gates + gate) * plan.gates.count + self.step.place.panel;
+        let panel = (self.d * z.bias_gates + gate) * plan.gates.count + self.panel;
         self.cells.panels.write((panel * z.samples() + self.sample(self.step.t)) * plan.gates.width + self.block, block);
     }
 
@@ -273,7 +280,7 @@ impl At<'_, '_> {
     #[inline(always)]
     fn output(&self, sums: &Block) -> Block {
         let plan = self.plan;
-        let at = self.step.place.panel * plan.outputs.width + self.block;
+        let at = self.panel * plan.outputs.width + self.block;
         let (results, first) = self.cells.results.row([self.d, self.step.t, self.n]);
         let mut out = self.load_some(results, first + at, plan.z.dic.saturating_sub(at).min(BLOCK));
         if self.step.after.is_some() {
@@ -288,7 +295,7 @@ impl At<'_, '_> {
     /// Stores the gradient of a projected state for the product that follows, and for that of the projection's gradient.
     #[inline(always)]
     fn give(&self, out: &Block) {
-        let (z, outputs, panel) = (&self.plan.z, self.plan.outputs, self.step.place.panel);
+        let (z, outputs, panel) = (&self.plan.z, self.plan.outputs, self.panel);
         let channel = panel * outputs.width + self.block;
         let given = z.dic.saturating_sub(channel).min(BLOCK);
         if given > 0 {
@@ -335,7 +342,7 @@ impl At<'_, '_> {
         }
         let [mut to_input, mut to_forget, mut to_output] = [[0.0; BLOCK]; 3];
         if !self.cells.peephole.is_empty() {
-            let first = ((self.step.l * z.directions + self.d) * plan.gates.count + self.step.place.panel) * 3 * plan.gates.width;
+            let first = ((self.step.l * z.directions + self.d) * plan.gates.count + self.panel) * 3 * plan.gates.width;
             let line = |i: usize| &self.cells.peephole[first + i * plan.gates.width + self.block..][..BLOCK];
             to_input.copy_from_slice(line(0));
             to_forget.copy_from_slice(line(1));
@@ -378,7 +385,7 @@ impl At<'_, '_> {
             direct[j] = out[j] * effective;
         }
         if self.cells.attention.is_some() {
-            let at = self.sample(self.step.t) * self.plan.gates.count + self.step.place.panel;
+            let at = self.sample(self.step.t) * self.plan.gates.count + self.panel;
             let before = if self.block == 0 { 0.0 } else { self.cells.attention_parts.get(at) };
             self.cells.attention_parts.set(at, before + attention.iter().sum::<f32>());
         }

@@ -1,8 +1,8 @@
 //! Some panels of a step: their products, and the kernel that turns their sums into gates and states.
 
-use super::postgemm::{Call, Field, Scalars, FieldMemory};
-use super::partition::PanelTask;
 use super::forward::{Code, Forward, TASK_WEIGHT_BYTES};
+use super::partition::PanelTask;
+use super::postgemm::{Call, Field, FieldMemory, Scalars};
 use super::sizes::Panels;
 use super::skinny::{Group, Rows};
 use super::states::States;

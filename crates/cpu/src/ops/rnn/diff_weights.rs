@@ -5,12 +5,12 @@
 //! directly where they belong.
 
 use super::backward::Backward;
-use super::forward::is_backward;
+use super::cell_bwd::CellBwd;
 use super::diff_operands::{CHANNELS, Span, Spans, Transposed, narrow, pitch, totals};
+use super::forward::is_backward;
 use super::sizes::{LINE, Panels, Sizes};
 use super::skinny::Rows;
 use super::states::position;
-use super::cell_bwd::CellBwd;
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::gemm::{self, Gemm, Kind, Operands};
@@ -273,7 +273,14 @@ impl DiffWeights {
                 if block < directions * blocks {
                     let (d, first) = (block / blocks, block % blocks * CHANNELS);
                     let channels = (first, CHANNELS.min(width - first));
-                    return simd.run(Transposed { simd, spans: &spans(d), samples: self.samples, channels, each: self.product.depth(), to });
+                    return simd.run(Transposed {
+                        simd,
+                        spans: &spans(d),
+                        samples: self.samples,
+                        channels,
+                        each: self.product.depth(),
+                        to,
+                    });
                 }
                 block -= directions * blocks;
             }
@@ -300,7 +307,7 @@ impl DiffWeights {
     fn peephole(&self, (simd, ctx): (Simd, &Ctx<'_>), cells: &CellBwd<'_>, l: usize, kept: &Kept<'_>) -> Result<(), Error> {
         let (z, plan) = (&cells.plan.z, cells.plan);
         let Some(view) = View::optional(simd, ctx, Arg::DIFF_WEIGHTS_2)? else { return Ok(()) };
-        let cells = z.gates * z.dhc + z.dic;
+        let of_cells = z.gates * z.dhc + z.dic;
         self.sums(
             ctx,
             cells,
@@ -309,7 +316,7 @@ impl DiffWeights {
             Some(&|[d, gate, i, first, count], delta| {
                 let mut cell = [0.0; LINE];
                 match if gate == 2 { Some(i) } else { kept.before(d, i) } {
-                    Some(i) => kept.read([l, d, i], cells + first, &mut cell[..count]),
+                    Some(i) => kept.read([l, d, i], of_cells + first, &mut cell[..count]),
                     None => cells.cell.read((d * z.batch + i % z.batch) * plan.gates.padded() + first, &mut cell[..count]),
                 }
                 delta.iter_mut().zip(&cell).for_each(|(x, c)| *x *= c);

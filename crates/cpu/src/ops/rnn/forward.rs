@@ -6,14 +6,14 @@
 //! finishes them. If the second product of a step needs all channels of the first (the reset state of a GRU, a projection), the step has
 //! two phases.
 
-use super::postgemm::{self, Pass, Postgemm, Scalars};
-use super::partition::Partition;
+use super::cell_fwd::{ByChannel, CellFwd, Step};
 use super::network;
+use super::partition::Partition;
+use super::postgemm::{self, Pass, Postgemm, Scalars};
 use super::quantised::{self, Quantised};
 use super::sizes::{Panels, Sizes};
 use super::skinny::{self, Skinny};
 use super::states::{self, Codec, Lines, States};
-use super::cell_fwd::{ByChannel, CellFwd, Step};
 use super::weights::{self, Roles, Weights};
 use crate::CpuTarget;
 use crate::kernels::access::View;
@@ -27,11 +27,11 @@ use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
 use crate::ops::matmul::place;
 use crate::ops::matmul::tiled::product;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
+use bytemuck::{NoUninit, cast_slice};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
-use bytemuck::{NoUninit, cast_slice};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Prop, RnnLinear, Tensor};
+use oxidnn_spec::{Arg, DataType, Error, Problem, Prop, RnnLinear, Tensor};
 use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
@@ -127,20 +127,21 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Bo
     if isa.amx {
         check_amx(&z, product)?;
     }
-    let panels = [z.dhc, z.dhc, z.dic].map(|n| Panels::of(isa, n));
-    let problem = weights::resolve(problem, &Roles::FORWARD, panels, product)?;
-    let kernel = Forward::new((network(&problem)?, &problem.attr), z, (isa, product), panels, target)?;
+    let problem = weights::resolve(problem, &Roles::FORWARD, Forward::panels(&z, isa), product)?;
+    let kernel = Forward::new(&problem, (isa, product), target)?;
     RowPlan::of(problem, target, booked(cast_slice(slice::from_ref(&kernel.lens))), kernel)
 }
 
 impl Forward {
-    fn new(
-        (op, attr): (&Rnn, &Attr),
-        z: Sizes,
-        (isa, product): (Isa, Product),
-        panels: [Panels; 3],
-        target: &CpuTarget,
-    ) -> Result<Forward, Skip> {
+    /// Panels of the columns of the weights of input, state and projection.
+    fn panels(z: &Sizes, isa: Isa) -> [Panels; 3] {
+        [z.dhc, z.dhc, z.dic].map(|n| Panels::of(isa, n))
+    }
+
+    fn new(problem: &Problem, (isa, product): (Isa, Product), target: &CpuTarget) -> Result<Forward, Skip> {
+        let (op, attr) = (network(problem)?, &problem.attr);
+        let z = Sizes::of(op)?;
+        let panels = Forward::panels(&z, isa);
         let [gates, _, outputs] = panels;
         let (layer, iter, projection) = Weights::all(op, &Roles::FORWARD, panels, product)?;
         let partition = Partition::new(&z, target, gates.count, iter.stack_bytes());
@@ -301,7 +302,6 @@ impl Forward {
     fn codec(&self) -> Codec {
         self.quantised.as_ref().map_or(Codec::plain(self.state), |q| q.codec(self.state))
     }
-
 }
 
 /// Factors of linear activations in the form of the cell kernels.
@@ -405,12 +405,7 @@ impl Generated for Forward {
 
 impl Forward {
     /// What cells need besides sums. `weights` are those of input, state and projection.
-    fn lines<'s>(
-        &self,
-        (simd, ctx): (Simd, &Ctx<'_>),
-        weights: [Buf; 3],
-        scratch: &mut Scratch<'s>,
-    ) -> Result<ByChannel<'s>, Error> {
+    fn lines<'s>(&self, (simd, ctx): (Simd, &Ctx<'_>), weights: [Buf; 3], scratch: &mut Scratch<'s>) -> Result<ByChannel<'s>, Error> {
         let (lens, z) = (&self.lens, &self.z);
         let bias = scratch.take(lens.bias)?;
         let whole = lens.whole.map(|n| scratch.take(n));

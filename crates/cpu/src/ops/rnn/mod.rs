@@ -11,18 +11,18 @@
 //! | `weights`, `states`, `sizes`, `quantised` | packed weights; states in memory; sizes; scales and shifts of integer networks |
 
 mod backward;
-mod postgemm;
-mod partition;
-mod forward;
-mod diff_weights;
-mod quantised;
-mod persistent;
+mod cell_bwd;
+mod cell_fwd;
 mod diff_operands;
+mod diff_weights;
+mod forward;
+mod partition;
+mod persistent;
+mod postgemm;
+mod quantised;
 mod sizes;
 mod skinny;
 mod states;
-mod cell_fwd;
-mod cell_bwd;
 mod weights;
 
 use crate::CpuTarget;

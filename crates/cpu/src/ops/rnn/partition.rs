@@ -102,9 +102,9 @@ impl Partition {
                 }
             });
         }
-        let threads = Persistent::new(threads, steps, phases.map(|panels| directions * self.slices * panels));
-        work.work(executor, workers, threads.threads(), &|thread, share| {
-            threads.run(thread, &mut |Task { step, phase, index }| {
+        let persistent = Persistent::new(threads, steps, phases.map(|panels| directions * self.slices * panels));
+        work.work(executor, workers, persistent.threads(), &|thread, share| {
+            persistent.run(thread, &mut |Task { step, phase, index }| {
                 let (panel, rest) = (index % phases[phase], index / phases[phase]);
                 let place = PanelTask { d: rest / self.slices, rows: self.rows(rest % self.slices), step, phase, panel };
                 task(&place, share);

@@ -27,7 +27,7 @@ const SPINS_BEFORE_YIELD: usize = 4096;
 #[derive(Default)]
 struct Padded<T>(T);
 
-/// Progress of a threads: steps of two phases, each with a number of tasks, which may be zero.
+/// Progress of threads: steps of two phases, each with a number of tasks, which may be zero.
 pub(super) struct Persistent {
     threads: usize,
     steps: usize,
@@ -65,7 +65,7 @@ impl Drop for Watch<'_> {
 }
 
 impl Persistent {
-    /// A new threads for at most `threads` threads.
+    /// For at most `threads` threads.
     pub(super) fn new(threads: usize, steps: usize, phases: [usize; 2]) -> Persistent {
         Persistent {
             threads: threads.clamp(1, MAX_THREADS),

@@ -85,7 +85,9 @@ struct Worker<'s> {
 
 impl<'s> Worker<'s> {
     /// From its fields in their order.
-    fn of([queries, diff_results, results, keys, keys_trans, values, query_panels, diff_result_panels, rest @ ..]: [&'s mut [f32]; 15]) -> Self {
+    fn of(
+        [queries, diff_results, results, keys, keys_trans, values, query_panels, diff_result_panels, rest @ ..]: [&'s mut [f32]; 15],
+    ) -> Self {
         let [probabilities, diff_scores, diff_keys, diff_values, logsumexp, delta, line] = rest;
         Worker {
             queries,
@@ -113,7 +115,8 @@ impl Space {
         let widths = [products.width(blocking.keys), products.width(blocking.depth), products.width(blocking.values)];
         let up = |size: usize, unit: usize| size.checked_next_multiple_of(unit.max(1));
         let (block, depth, values) = (up(blocking.block, widths[0])?, up(blocking.depth, widths[1])?, up(blocking.values, widths[2])?);
-        let (query, result, score) = (up(blocking.depth, 16)?.checked_add(SKEW)?, up(blocking.values, 16)?.checked_add(SKEW)?, block + SKEW);
+        let (query, result, score) =
+            (up(blocking.depth, 16)?.checked_add(SKEW)?, up(blocking.values, 16)?.checked_add(SKEW)?, block + SKEW);
         let area = |rows: usize, columns: usize| up(rows.checked_mul(columns)?, 16);
         let lens = [
             area(blocking.rows, query)?,

@@ -12,10 +12,10 @@
 //! panels, and a vector of scores takes some twenty instructions for its exponentials.
 
 use super::blocking::{Blocking, Groups, RowBlock};
+use super::decode;
 use super::operands::{Block, Heads, Mask, Part, Roles, add_scaled, factor, head, row_at, split, total};
 use super::products::{Kind, Left, Products, Ready, Right, Sums};
-use super::softmax::{Row, OnlineSoftmax};
-use super::decode;
+use super::softmax::{OnlineSoftmax, Row};
 use crate::decision::How;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::multiversion::Simd;
@@ -367,7 +367,8 @@ impl Attention<'_> {
         let left = Left { numbers: on.queries, step: sizes.query, rows: at.rows.len(), transposed: false };
         let sums = Sums { numbers: on.scores, step: sizes.score, add: false };
         if self.kernel.is_decode() {
-            let part = Part { head: head(at.batch, at.shared), roles: MATRIX, depth: 0..blocking.depth, columns: block.whole.start..block.end };
+            let part =
+                Part { head: head(at.batch, at.shared), roles: MATRIX, depth: 0..blocking.depth, columns: block.whole.start..block.end };
             let lines = self.k.lines(&part, false, on.keys);
             return decode::product(self.simd, &left, &lines, [blocking.depth, columns], sums);
         }

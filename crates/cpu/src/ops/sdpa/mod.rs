@@ -2,11 +2,11 @@
 
 mod backward;
 mod blocking;
+mod decode;
 mod forward;
 mod operands;
 mod products;
 mod softmax;
-mod decode;
 
 use crate::ops::{fallback, support};
 use crate::{CpuTarget, RowPlan};

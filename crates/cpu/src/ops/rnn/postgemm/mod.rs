@@ -105,9 +105,7 @@ pub(super) enum Field {
 impl Field {
     const ALL: [Field; 14] = {
         use Field::*;
-        [
-            IterGemm, LayerGemm, Bias, Shifts, Factors, Peephole, Cell, StateBefore, State, Attention, WsGates, WsState, WsCell, WsGrid,
-        ]
+        [IterGemm, LayerGemm, Bias, Shifts, Factors, Peephole, Cell, StateBefore, State, Attention, WsGates, WsState, WsCell, WsGrid]
     };
 }
 

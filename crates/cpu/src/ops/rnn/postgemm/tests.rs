@@ -140,7 +140,8 @@ fn training_keeps_gates_cells_and_states() {
         for (n, c) in (0..2).flat_map(|n| (0..WIDTH).map(move |c| (n, c))) {
             assert_eq!(m.at(Field::WsState, n, 0, c), m.at(Field::State, n, 0, c));
             assert_eq!(m.at(Field::WsCell, n, 0, c), m.at(Field::Cell, n, 0, c));
-            let output = [Field::IterGemm, Field::LayerGemm].iter().map(|f| before.at(*f, n, 3, c)).sum::<f64>() + before.at(Field::Bias, 0, 3, c);
+            let output =
+                [Field::IterGemm, Field::LayerGemm].iter().map(|f| before.at(*f, n, 3, c)).sum::<f64>() + before.at(Field::Bias, 0, 3, c);
             assert!((m.at(Field::WsGates, n, 3, c) - logistic(output)).abs() < 1e-6);
         }
     }
@@ -156,8 +157,9 @@ fn attention_and_linear_activations() {
         let mut l = Memory::new(2, WIDTH);
         l.run(&linear);
         for (n, c) in (0..2).flat_map(|n| (0..WIDTH).map(move |c| (n, c))) {
-            let sum =
-                |gate: usize| before.at(Field::IterGemm, n, 0, c) + before.at(Field::LayerGemm, n, gate, c) + before.at(Field::Bias, 0, gate, c);
+            let sum = |gate: usize| {
+                before.at(Field::IterGemm, n, 0, c) + before.at(Field::LayerGemm, n, gate, c) + before.at(Field::Bias, 0, gate, c)
+            };
             let update = before.at(Field::LayerGemm, n, 0, c) * before.at(Field::Attention, n, 0, 0);
             let want = update * before.at(Field::StateBefore, n, 0, c) + (1.0 - update) * sum(2).tanh();
             assert!((m.at(Field::State, n, 0, c) - want).abs() < 2e-6);

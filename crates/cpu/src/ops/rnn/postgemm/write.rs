@@ -1,6 +1,6 @@
 //! Writes the code of a [`Spec`].
 
-use super::{Args, Field, Scalars, Pass, Spec};
+use super::{Args, Field, Pass, Scalars, Spec};
 use crate::kernels::chain::jit::interleaved::Interleaved;
 use crate::kernels::chain::jit::value::Recorder;
 use oxidnn_expr::eltwise;
