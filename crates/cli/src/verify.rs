@@ -62,7 +62,7 @@ pub(crate) fn harness(threads: &[usize], jobs: usize, row: Option<String>) -> Re
         [] => (Threads::global(), threads),
         [first, others @ ..] => (Threads::new(*first), others),
     };
-    Ok(Harness::on(&first, row)?.and_others(&first)?.and_small_caches(&first)?.and_threads(others)?)
+    Ok(Harness::on(&first, row)?.and_narrower(&first)?.and_emulated(&first)?.and_small_caches(&first)?.and_threads(others)?)
 }
 
 /// Numbers of problems.

@@ -64,7 +64,7 @@ pub struct RowResult {
     pub outcome: Outcome,
 }
 
-/// Runs problems on the rows of an engine, and generated code also as [other](targets::others) processors would run it; with several numbers of threads, all
+/// Runs problems on the rows of an engine, and generated code also as [narrower](targets::narrower) and [emulated](targets::emulated) processors would run it; with several numbers of threads, all
 /// bits of their outputs are compared, too.
 pub struct Harness {
     configurations: Vec<Configuration>,
@@ -138,12 +138,20 @@ impl Harness {
         Ok(Harness::new(engine, stream, filter))
     }
 
-    /// Also on engines of [`targets::others`], with plans for and streams on `threads`.
+    /// Also on engines of the [`targets::narrower`] processors, with plans for and streams on `threads`.
     ///
     /// # Errors
     /// Errors of making a stream.
-    pub fn and_others(self, threads: &Threads) -> Result<Harness, Error> {
-        self.and_targets(&targets::others(), threads)
+    pub fn and_narrower(self, threads: &Threads) -> Result<Harness, Error> {
+        self.and_targets(&targets::narrower(), threads)
+    }
+
+    /// Also on engines of the [`targets::emulated`] processors, as above.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn and_emulated(self, threads: &Threads) -> Result<Harness, Error> {
+        self.and_targets(&targets::emulated(), threads)
     }
 
     /// Also on an engine whose processor has [small caches](targets::small_caches), as above.

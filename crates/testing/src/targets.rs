@@ -26,23 +26,33 @@ pub fn name(target: &CpuTarget) -> &'static str {
     if target.caches == host().caches { target.jit.map_or("none", |jit| jit.name()) } else { "small_caches" }
 }
 
-/// Whether a row is to be run for one of the [`others`]: those of generated code, where the problem is not too large to be emulated.
+/// Whether a row is to be run for one of the [`narrower`] or [`emulated`] processors: those of generated code, where the problem is not too
+/// large to be emulated.
 pub fn runs(target: &CpuTarget, row: &PrimitiveDesc) -> bool {
     let is_small = || row.problem().flops() <= MAX_EMULATED_FLOPS;
     GENERATED.iter().any(|end| row.impl_name().ends_with(end)) && (target.jit.is_none_or(|jit| !jit.emulated) || is_small())
 }
 
-/// Processors whose generated code differs from this one's, as far as the environment allows their instruction sets: emulated where this one
-/// lacks these.
-pub fn others() -> Vec<CpuTarget> {
+/// Processors whose generated code this one runs, and which differ from it.
+pub fn narrower() -> Vec<CpuTarget> {
+    others(true)
+}
+
+/// Processors whose instruction sets this one lacks and the environment allows: their code is emulated.
+pub fn emulated() -> Vec<CpuTarget> {
+    others(false)
+}
+
+fn others(present: bool) -> Vec<CpuTarget> {
     let (host, allowed) = (host(), Limit::of_environment());
     let mut found: Vec<CpuTarget> = Vec::new();
     let is_allowed = |limit: &Limit| host.jit.is_some() && limit.jit.zip(allowed.jit).is_some_and(|(jit, most)| jit.is_within(most));
     for limit in OTHERS.into_iter().filter_map(Limit::named).filter(is_allowed) {
-        let is_present = limit.jit.is_some_and(|jit| jit.is_present());
-        let target = CpuTarget::limited(if is_present { limit } else { limit.emulated() }, host.threads);
-        if target.jit.is_some() && found.iter().chain([&host]).all(|f| f.jit != target.jit) {
-            found.push(target);
+        if limit.jit.is_some_and(|jit| jit.is_present()) == present {
+            let target = CpuTarget::limited(if present { limit } else { limit.emulated() }, host.threads);
+            if found.iter().chain([&host]).all(|f| f.jit != target.jit) {
+                found.push(target);
+            }
         }
     }
     found

@@ -1,5 +1,6 @@
 //! Every implementation row on every line of `tests/inputs/<driver>/smoke.txt` and, where there is one, `regress.txt`; generated code also as
-//! other processors run it, and those with small caches: with ordinary data, and with NaN, infinities, subnormal and the largest numbers among them.
+//! narrower processors run it, emulated as wider ones do, and as those with small caches. The first two also with NaN, infinities, subnormal
+//! and the largest numbers among the data.
 
 use oxidnn_runtime::{Stream, Threads};
 use oxidnn_spec::text::{self, Settings};
@@ -20,8 +21,9 @@ fn executions(driver: &str, special: Option<Special>) -> usize {
     lines += &std::fs::read_to_string(folder.join("regress.txt")).unwrap_or_default();
     let engine = oxidnn_cpu::engine();
     let threads = Threads::global();
-    let harness = Harness::new(engine.clone(), Stream::new(&engine).unwrap(), None).and_special(special).and_others(&threads).unwrap();
-    let harness = if special.is_none() { harness.and_small_caches(&threads).unwrap() } else { harness };
+    let harness = Harness::new(engine.clone(), Stream::new(&engine).unwrap(), None).and_special(special).and_narrower(&threads).unwrap();
+    let wider = |harness: Harness| harness.and_emulated(&threads)?.and_small_caches(&threads);
+    let harness = if special.is_none() { wider(harness).unwrap() } else { harness };
     let mut settings = Settings::default();
     let mut wrong = Vec::new();
     let mut executions = 0;

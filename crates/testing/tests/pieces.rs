@@ -52,7 +52,7 @@ const TAKEN: usize = 5;
 #[test]
 fn every_way_of_a_piece() {
     let engine = oxidnn_cpu::engine();
-    let harness = Harness::new(engine.clone(), Stream::new(&engine).unwrap(), None).and_others(&Threads::global()).unwrap();
+    let harness = Harness::new(engine.clone(), Stream::new(&engine).unwrap(), None).and_narrower(&Threads::global()).unwrap();
     let jit = Limit::named("avx512_core").and_then(|limit| limit.jit).filter(|_| targets::host().jit.is_some());
     let described = Engine::new(CpuDevice::new(CpuTarget { jit, ..targets::host() }));
     let (mut settings, mut taken) = (Settings::default(), 0);

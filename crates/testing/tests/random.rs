@@ -1,5 +1,5 @@
 //! Random convolutions, deconvolutions, matmuls and inner products of the sizes of ordinary nets and their odd tails: every row against the
-//! reference, also as other processors run it, with the same bits on one thread and on three.
+//! reference, also as narrower processors run it, with the same bits on one thread and on three.
 //!
 //! The gate runs the same problems every time. `OXIDNN_TEST_SEED` begins elsewhere and `OXIDNN_TEST_COUNT` runs more of them.
 
@@ -196,7 +196,7 @@ fn number(name: &str, default: u64) -> u64 {
 
 fn check(driver: &str, line: impl Fn(&mut Random) -> String) {
     let engine = oxidnn_cpu::engine();
-    let harness = Harness::new(engine.clone(), Stream::new(&engine).unwrap(), None).and_others(&Threads::global()).unwrap();
+    let harness = Harness::new(engine.clone(), Stream::new(&engine).unwrap(), None).and_narrower(&Threads::global()).unwrap();
     let harness = harness.and_threads(&[1, 3]).unwrap();
     let (seed, count) = (number("OXIDNN_TEST_SEED", 0), number("OXIDNN_TEST_COUNT", COUNT));
     let mut wrong = Vec::new();

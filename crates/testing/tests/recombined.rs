@@ -1,5 +1,5 @@
 //! Problems at random: the options and descriptors of a driver's `full.txt`, put together anew with other sizes. Every row against the reference,
-//! generated code also as other processors run it.
+//! generated code also as narrower processors run it.
 //!
 //! `OXIDNN_TEST_SEED` and `OXIDNN_TEST_COUNT` choose other problems and more of them a driver; a failing line runs alone with `oxidnn verify`.
 
@@ -111,7 +111,7 @@ fn number(name: &str, default: usize) -> usize {
 fn check(driver: &str) {
     let (seed, cases) = (number("OXIDNN_TEST_SEED", 1), number("OXIDNN_TEST_COUNT", 25));
     let (engine, parts) = (oxidnn_cpu::engine(), Parts::of(driver));
-    let harness = Harness::new(engine.clone(), Stream::new(&engine).unwrap(), None).and_others(&Threads::global()).unwrap();
+    let harness = Harness::new(engine.clone(), Stream::new(&engine).unwrap(), None).and_narrower(&Threads::global()).unwrap();
     let mut rng = Random::new(seed as u64);
     let (mut wrong, mut executions) = (Vec::new(), 0);
     for (line, case) in (0..cases).filter_map(|_| case(&parts, driver, &mut rng)) {

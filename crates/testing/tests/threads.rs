@@ -70,7 +70,7 @@ fn asked() -> Option<String> {
 fn bitwise_equal_for_1_2_and_7_threads() {
     let engine = oxidnn_cpu::engine();
     let harness = Harness::new(engine.clone(), Stream::new(&engine).unwrap(), asked());
-    let harness = harness.and_others(&Threads::global()).and_then(|h| h.and_threads(&[1, 2, 7])).unwrap();
+    let harness = harness.and_narrower(&Threads::global()).and_then(|h| h.and_threads(&[1, 2, 7])).unwrap();
     for line in PROBLEMS {
         for row in harness.verify(&case(line)).unwrap_or_else(|e| panic!("{line}: {e}")) {
             assert!(matches!(row.outcome, Outcome::Passed), "{line}: {}: {:?}", row.row, row.outcome);

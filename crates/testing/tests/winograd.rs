@@ -47,7 +47,7 @@ fn case(line: &str) -> Case {
 fn every_form() {
     let engine = oxidnn_cpu::engine();
     let stream = Stream::new(&engine).unwrap();
-    let harness = Harness::new(engine, stream, Some(ROW.into())).and_others(&Threads::new(2)).unwrap();
+    let harness = Harness::new(engine, stream, Some(ROW.into())).and_narrower(&Threads::new(2)).unwrap();
     for line in FORMS {
         let rows = harness.verify(&case(line)).unwrap();
         assert!(!rows.is_empty() || !generates(), "{line}: {ROW} does not take it");

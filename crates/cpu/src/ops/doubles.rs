@@ -4,6 +4,7 @@
 //! dimension, so rows, columns and depths are lists of offsets that are added while operands are packed. A convolution is one product a
 //! tap, of the rows whose windows do not reach padding with it; a gradient of weights is one a tap, over the pixels that the tap meets. Post-ops and conversions are the reference's, element by element.
 
+pub(super) mod elements;
 mod shape;
 
 use crate::CpuTarget;

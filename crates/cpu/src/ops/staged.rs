@@ -27,8 +27,8 @@ mod repeat;
 #[cfg(test)]
 mod tests;
 
-/// Operands of a product that may be copied.
-const STAGED: [Arg; 6] = [Arg::SRC, Arg::WEIGHTS, Arg::DST, Arg::DIFF_SRC, Arg::DIFF_WEIGHTS, Arg::DIFF_DST];
+/// Operands that may be copied.
+const STAGED: [Arg; 7] = [Arg::SRC, Arg::WEIGHTS, Arg::DST, Arg::DIFF_SRC, Arg::DIFF_WEIGHTS, Arg::DIFF_DST, Arg::WORKSPACE];
 /// Elements of a result from which on its operands are copied, and contiguous elements that it shares with an operand which needs no copy.
 const LEAST: i64 = 1024;
 const RUN: usize = 16;
@@ -126,6 +126,16 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarg
     }
     let none = || Skip::Layout("of the operands, nor any that they could be copied to".into());
     types.iter().find_map(|types| with_types(problem, target, rows, types)).ok_or_else(none)
+}
+
+/// The same for operations whose data lie alike: layouts that are left open follow the problem's, not those of copies.
+///
+/// # Errors
+/// As for [`plan`].
+pub(crate) fn following(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
+    let mut following = problem.clone();
+    following.resolve();
+    plan(&following, target, rows, &[&[]])
 }
 
 /// The plan of `problem`, whose layouts are resolved, by the plan of the same problem with other descriptions of the same bytes.

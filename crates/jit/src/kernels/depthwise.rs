@@ -284,7 +284,8 @@ impl Writer<'_> {
 
     /// How a channel of the groups is broadcast over their results; `None` where a group is one channel.
     fn broadcast(&self, f: &mut Function, channel: u8) -> Option<Broadcast> {
-        let index = broadcast(f, self.width, self.kernel.group, channel)?;
+        let start = |at: usize| self.part_start(at / self.width.lanes());
+        let index = broadcast(f, self.width, (self.kernel.group, channel), |at| at - start(at))?;
         let (lanes, used) = (self.width.lanes(), self.kernel.window.channels(self.width.lanes()));
         let of: Vec<usize> = (0..lanes).map(|lane| source_channel(self.kernel.group, lane.min(used - 1), channel) / lanes).collect();
         let mut parts = Vec::new();
@@ -298,11 +299,19 @@ impl Writer<'_> {
         Some(Broadcast { index, parts })
     }
 
+    /// The first source channel of a part of the groups of a vector of results. Without masks the last part ends with them: no channel follows the last one.
+    fn part_start(&self, part: usize) -> usize {
+        let Depthwise { group: [from, to], window, .. } = self.kernel;
+        let (lanes, start) = (self.width.lanes(), part * self.width.lanes());
+        let all = lanes / usize::from(*to).max(1) * usize::from(*from);
+        if window.masked || from <= to { start } else { start.min(all.saturating_sub(lanes)) }
+    }
+
     /// A channel of the groups at a column, broadcast from several source vectors.
     fn broadcast_from_parts(&self, f: &mut Function, address: ColumnAddress, frame: &Frame, broadcast: &Broadcast) -> Val {
         let (mut all, source) = (None, self.kernel.window.source);
         for (part, mask) in broadcast.parts.iter().rev() {
-            let at = address.at((part * self.width.lanes() * source.bytes()) as i32);
+            let at = address.at((self.part_start(*part) * source.bytes()) as i32);
             let exists = frame.masks.get(*part).copied();
             let value = if source == Elem::F32 && exists.is_none() {
                 f.binary(Binary::Lookup32, broadcast.index, Src::Mem(at))
@@ -334,11 +343,12 @@ fn source_channel([from, to]: [u8; 2], lane: usize, channel: u8) -> usize {
     lane / usize::from(to.max(1)) * usize::from(from) + usize::from(channel)
 }
 
-/// The index vector of the permutation that broadcasts a channel of every group over the group's lanes; `None` where a group is one channel.
-fn broadcast(f: &mut Function, width: Width, group: [u8; 2], channel: u8) -> Option<Val> {
-    let lanes = width.lanes();
+/// The index vector of the permutation that broadcasts a channel of every group over the group's lanes, from the lanes where source channels are; `None` where
+/// a group is one channel.
+fn broadcast(f: &mut Function, width: Width, (group, channel): ([u8; 2], u8), lane_of: impl Fn(usize) -> usize) -> Option<Val> {
     (group != [1, 1]).then(|| {
-        let bytes: Vec<u8> = (0..lanes).flat_map(|lane| ((source_channel(group, lane, channel) % lanes) as u32).to_le_bytes()).collect();
+        let lane = |lane| lane_of(source_channel(group, lane, channel)) as u32;
+        let bytes: Vec<u8> = (0..width.lanes()).flat_map(|result| lane(result).to_le_bytes()).collect();
         let at = f.constant(&bytes);
         f.load(width, at)
     })

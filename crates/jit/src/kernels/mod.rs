@@ -11,7 +11,6 @@ pub mod gather;
 pub mod gemv;
 pub mod interleave;
 pub mod interpolate;
-pub mod lookup;
 pub mod permute;
 pub mod pool;
 pub mod strips;

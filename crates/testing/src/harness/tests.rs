@@ -61,7 +61,7 @@ fn sizes_that_a_line_does_not_give_are_an_error() {
 #[test]
 fn rows_of_other_layouts_round_by_their_own_places() {
     let threads = Threads::inline();
-    let harness = Harness::on(&threads, None).unwrap().and_others(&threads).unwrap();
+    let harness = Harness::on(&threads, None).unwrap().and_narrower(&threads).unwrap();
     let line = "--conv --dt=u8:s8:bf16 --stag=aBcde16b --attr-rounding-mode=dst:stochastic g8mb4ic8oc8id4ih6iw5od4oh3ow3sd1sh2sw2";
     let verdict = harness.judge(&line.parse().unwrap());
     assert!(matches!(verdict, Verdict::Passed { .. }), "{verdict:?}");

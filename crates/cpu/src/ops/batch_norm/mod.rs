@@ -23,7 +23,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 fn copied(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match &problem.op {
         Op::BatchNorm(op) if op.workspace.is_none() && has_few_inside(&op.src) => {
-            staged::plan(problem, target, &[columns::plan, |p, t| Program::plan_in_stages(p, t, pipeline)], &[&[]])
+            staged::following(problem, target, &[columns::plan, |p, t| Program::plan_in_stages(p, t, pipeline)])
         }
         _ => Err(Skip::Layout("of src: channels or pixels inside of the batch, or bits in the order of src".into())),
     }

@@ -1,6 +1,7 @@
 //! Element-wise functions of two operands, and select.
 
 use crate::kernels::pointwise::{Builder, Pipeline, Program};
+use crate::ops::doubles::elements;
 use crate::ops::{fallback, staged};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
@@ -12,6 +13,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("staged:jit", |p, t| staged::alike(p, t, chunks)),
     Impl::new("chunks:jit", chunks),
     Impl::new("chunks:portable", |p, t| RowPlan::resolved(p, t, pipeline)),
+    Impl::new("doubles:portable", elements::plan),
     fallback::ROW,
 ];
 

@@ -1,6 +1,7 @@
 //! Element-wise functions of one operand.
 
 use crate::kernels::pointwise::{Builder, Pipeline, Program};
+use crate::ops::doubles::elements;
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_expr::eltwise;
@@ -11,6 +12,7 @@ use oxidnn_spec::{Arg, Op, Problem};
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("chunks:jit", |p, t| Program::plan_in_stages(p, t, pipeline)),
     Impl::new("chunks:portable", |p, t| RowPlan::resolved(p, t, pipeline)),
+    Impl::new("doubles:portable", elements::plan),
     fallback::ROW,
 ];
 

@@ -16,7 +16,7 @@ use oxidnn_spec::{DataType, Op, Problem, Tensor};
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("columns:jit", by_column),
     Impl::new("stages:jit", stages),
-    Impl::new("staged:jit", |p, t| staged::plan(p, t, &[stages], &[&[]])),
+    Impl::new("staged:jit", |p, t| staged::following(p, t, &[stages])),
     Impl::new("folds:portable", |p, t| RowPlan::resolved(p, t, pipeline)),
     fallback::ROW,
 ];

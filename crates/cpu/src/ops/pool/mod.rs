@@ -25,7 +25,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     }),
     Impl::new("direct:jit", jit::plan),
     Impl::new("passes:jit", passes::generated),
-    Impl::new("staged:jit", |p, t| staged::plan(p, t, &[jit::plan], &[&[]])),
+    Impl::new("staged:jit", |p, t| staged::following(p, t, &[jit::plan])),
     Impl::new("planes:portable", plan),
     fallback::ROW,
 ];

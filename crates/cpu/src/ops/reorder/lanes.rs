@@ -13,10 +13,10 @@ use super::loops::{self, PADDED, Walk, loops, padded, positions};
 use super::regions::{Ends, Region, Regions, Size, Spot, partial};
 use super::reorder;
 use super::sums::{Behind, Summed};
-use super::time::{Timed, Times, total};
+use super::time::{Timed, Times, ZEROS, total};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::permute::{LANES, Masks, Permuter, Tiles, Vectors};
-use crate::kernels::pointwise::GRAIN;
+use crate::kernels::pointwise::{GRAIN, clear, cleared};
 use crate::kernels::scratch::Scratch;
 use crate::row::Generated;
 use crate::{CpuTarget, RowPlan};
@@ -77,6 +77,8 @@ pub(crate) struct Lanes {
     parts: [[Parts; ENDS]; 2],
     /// Whether the destination is stored non-temporally.
     far: bool,
+    /// Bytes of the destination that are cleared before, as most of it is padding.
+    cleared: usize,
     /// Whether elements have the same places in both tensors, which then may be the same memory.
     alike: bool,
 }
@@ -95,6 +97,12 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         };
         let (sums, scratch) = Behind::plan(op, problem, jit)?;
         let far = !target.caches.keep(op.src.bytes().saturating_add(op.dst.bytes()));
+        // Vectors of AVX-512 write zeros as fast as they are cleared. Only tensors of one layout may be the same memory.
+        let apart = !jit.avx512 && !problem.attr.reads_dst() && op.src.layout != op.dst.layout;
+        let data = match cleared(&op.dst).filter(|_| apart) {
+            Some(cleared) => Lanes { cleared, regions: data.regions.without_zeros(), ..data },
+            None => data,
+        };
         Ok((Summed::new(op, target, Lanes { far, ..data }, sums), scratch))
     })
 }
@@ -435,6 +443,7 @@ impl Lanes {
             filled,
             parts,
             far: false,
+            cleared: 0,
             alike,
         };
         let of_tile_numbers = all.of_tile();
@@ -538,7 +547,8 @@ impl Timed for Lanes {
         let added = if self.kernel.adds { ADDED } else { 1.0 };
         let kept = if self.kernel.order == Order::Kept { KEPT } else { 1.0 };
         let (whole, partial) = (kept * added * tiles * (vectors[0] + vectors[1]), added * partial);
-        Some(total(&TIMES, isa, [1.0, calls, whole, written * bits as f64, converted, partial, zeros, masked, by_lane, each]))
+        let time = total(&TIMES, isa, [1.0, calls, whole, written * bits as f64, converted, partial, zeros, masked, by_lane, each]);
+        Some(time + total(&ZEROS, isa, [0.0, 0.0, self.cleared as f64]))
     }
 
     fn streams(&self) -> bool {
@@ -560,6 +570,9 @@ impl Generated for Lanes {
 
     fn run(&self, permuter: &Permuter, _: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
         let memory = [ctx.buf(self.args[0])?, ctx.buf(self.args[1])?];
+        if self.cleared > 0 {
+            clear(ctx.executor(), memory[0].part(0, self.cleared));
+        }
         let mut scales = [Buf::empty(); 2];
         for (i, arg) in [Arg::SRC, Arg::DST].into_iter().enumerate().filter(|(i, _)| self.kernel.factors[i + 1] != Factor::None) {
             scales[i] = ctx.buf(Arg::scale(arg))?;

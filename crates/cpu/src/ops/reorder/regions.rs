@@ -17,6 +17,8 @@ pub(super) type Spot = [usize; FIRST];
 
 /// Most places from which memory is prefetched at the same time.
 const STREAMS: usize = 64;
+/// Bytes after which the sets of L1 repeat.
+const SETS: usize = 4096;
 /// Most regions of a reorder.
 const MAX_REGIONS: usize = 128;
 
@@ -33,8 +35,9 @@ pub(super) struct Region {
     /// That loop, and its iterations in a call.
     cut: (Loop, usize),
     outer: Vec<Loop>,
-    /// Number of calls.
+    /// Number of calls, and of those in the last outer loops, which are inside the one that is cut.
     calls: usize,
+    inside: usize,
 }
 
 /// The masks of partial tiles, and the byte offsets of their vectors in source and destination. Vectors without any lane get the offset of
@@ -136,8 +139,12 @@ impl Region {
     fn new((start, mut outer, left): (At, Vec<Loop>, Left), size: Size, partial: Option<Vectors>) -> Region {
         let (scaled, near) = (|l: &Loop| l.steps[2..4] != [0; 2], |l: &Loop| l.steps[0].min(l.steps[1]));
         // Of loops that are as near, one in the source and one in the destination, the latter is inside, so that lines are written at once, unless it
-        // reads from more places than are prefetched.
-        let order = |l: &Loop| if l.size * size.reads <= STREAMS { l.steps[0] } else { usize::MAX - l.steps[0] };
+        // reads from more places than are prefetched; but a loop along which all writes would go to the same sets of the caches is outside.
+        let order = |l: &Loop| match l.size * size.reads <= STREAMS {
+            _ if (l.steps[0] * size.bytes[1]).is_multiple_of(SETS) => usize::MAX,
+            true => l.steps[0],
+            false => usize::MAX - l.steps[0],
+        };
         outer.sort_by_key(|l| (scaled(l), near(l), order(l)));
         let (mut places, mut cut) = (vec![[0; 2]], (Loop { size: 1, steps: [0; FIRST + ENDS] }, 1));
         while let Some(l) = outer.first().copied().filter(|l| places.len() < size.tiles && !scaled(l)) {
@@ -148,8 +155,11 @@ impl Region {
             cut = (l, piece);
             outer.remove(0);
         }
-        outer.sort_by_key(|l| std::cmp::Reverse(l.steps[0]));
-        Region { start, left, partial, places: Places::new(places), cut, outer, calls: 0 }
+        // Scales that vary within lines of the destination are read again for every part of the loop that is cut, so that these lines are written at once.
+        let inside = |l: &Loop| scaled(l) && l.steps[0] < cut.0.steps[0] * cut.1;
+        outer.sort_by_key(|l| (inside(l), std::cmp::Reverse(l.steps[0])));
+        let inside = outer.iter().filter(|l| inside(l)).map(|l| l.size).product();
+        Region { start, left, partial, places: Places::new(places), cut, outer, calls: 0, inside }
     }
 
     /// Call `i`: its offset, and its number of tiles.
@@ -159,9 +169,9 @@ impl Region {
             return (at, self.places.len());
         }
         let (cut, piece) = self.cut;
-        let along = cut.size.div_ceil(piece);
-        let first = i % along * piece;
-        let at = place(&self.outer, at, i / along);
+        let (along, inside) = (cut.size.div_ceil(piece), self.inside);
+        let first = i / inside % along * piece;
+        let at = place(&self.outer, at, i / inside / along * inside + i % inside);
         (std::array::from_fn(|t| at[t] + first * cut.steps[t]), self.places.len() / piece * piece.min(cut.size - first))
     }
 }
@@ -181,7 +191,7 @@ impl Regions {
                 Region::new(part, size, partial)
             })
             .collect();
-        let steps = |r: &Region| r.outer.iter().filter(|l| l.steps[FIRST..] == [0; ENDS]).copied().collect::<Vec<_>>();
+        let steps = |r: &Region| r.outer.iter().filter(|l| l.steps[2..].iter().all(|step| *step == 0)).copied().collect::<Vec<_>>();
         let mut common = all.first().map_or(Vec::new(), steps);
         common.retain(|l| all.iter().all(|r| r.outer.iter().any(|o| o.steps == l.steps)));
         for region in &mut all {
@@ -191,6 +201,12 @@ impl Regions {
         }
         let calls = all.iter().map(|r| r.calls).sum();
         Ok(Regions { all, common, calls })
+    }
+
+    /// Leaves out tiles of zeros, which have been written before.
+    pub(super) fn without_zeros(mut self) -> Regions {
+        self.all.retain(|region| region.partial.as_ref().is_none_or(|vectors| vectors.used()[0] > 0));
+        Regions { calls: self.all.iter().map(|r| r.calls).sum(), ..self }
     }
 
     /// Number of all calls.

@@ -99,6 +99,9 @@ fn strips_hold_the_sums() {
             compare(&kernel, isa, 3, 3 * lanes);
             compare(&over(&kernel, strided), isa, 2, 2 * lanes - usize::from(group[1]));
         }
+        for group in [[3, 2], [5, 4], [5, 2]] {
+            compare(&Depthwise { group, ..three(5, 1) }, isa, 3, 3 * lanes);
+        }
         for group in [[2, 1], [4, 1], [4, 2], [8, 4], [8, 2]] {
             let kernel = Depthwise { group, ..three(5, 1) };
             compare(&kernel, isa, 3, 3 * lanes);

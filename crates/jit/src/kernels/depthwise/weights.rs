@@ -313,7 +313,7 @@ impl Writer<'_> {
         let add = if k.dots { Accumulate::DotBf16 } else { Accumulate::FmaF32 };
         let plain = x_type == Elem::F32 && mask.is_none();
         for channel in 0..k.group {
-            let broadcast = broadcast(f, self.width, [k.group; 2], channel);
+            let broadcast = broadcast(f, self.width, ([k.group; 2], channel), |at| at);
             let source = f.copy(source);
             let columns = k.columns(part);
             let mut cursor = Cursor::new(source, column, columns.first(), None);
