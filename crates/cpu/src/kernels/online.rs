@@ -10,7 +10,7 @@
 //! reference until a score exceeds it by more than that, which is rare after the first block: one comparison of whole vectors decides it
 //! for all rows, without reducing lanes.
 
-use super::chain::jit::together::Together;
+use super::chain::jit::interleaved::Interleaved;
 use super::chain::jit::value::Recorder;
 use super::code::{self, Key};
 use super::extent::{Read, Written, reach};
@@ -224,7 +224,7 @@ impl Spec {
 /// Powers of two that will be rounded to a type, with constants in registers.
 fn powers<const N: usize>(f: &mut Function, to: Elem, x: [Val; N], kept: &[(u32, Val)]) -> [Val; N] {
     let recorder = Recorder::keeping(f, kept);
-    let x = Together(x.map(|x| recorder.value(x)));
+    let x = Interleaved(x.map(|x| recorder.value(x)));
     let powers = if to == Elem::Bf16 { functions::exp2_short(x) } else { functions::exp2(x) };
     powers.0.map(|y| recorder.lanes(y))
 }

@@ -6,7 +6,7 @@
 //! the terms of the gradient, their sums to gradients. Sums stay in registers; scratch stays in L1 or L2, so tensors are read and written
 //! once.
 
-use super::chain::jit::together::Together;
+use super::chain::jit::interleaved::Interleaved;
 use super::chain::jit::value::Recorder;
 use super::code::{self, Key};
 use super::extent::{Written, reach};
@@ -314,14 +314,14 @@ impl<'s> Writer<'s> {
     fn power<const N: usize>(&self, f: &mut Function, bases: [Val; N]) -> [Val; N] {
         let Spec { quarters, usual, .. } = *self.spec;
         let recorder = Recorder::new(f);
-        power(Together(bases.map(|base| recorder.value(base))), quarters, usual).0.map(|x| recorder.lanes(x))
+        power(Interleaved(bases.map(|base| recorder.value(base))), quarters, usual).0.map(|x| recorder.lanes(x))
     }
 
     /// The powers of `b`, and those of one more.
     fn powers<const N: usize>(&self, f: &mut Function, bases: [Val; N]) -> [[Val; 2]; N] {
         if let Spec { quarters: 3, usual: true, .. } = self.spec {
             let recorder = Recorder::new(f);
-            let root = inverse_fourth_root(Together(bases.map(|base| recorder.value(base))));
+            let root = inverse_fourth_root(Interleaved(bases.map(|base| recorder.value(base))));
             let square = squared(root);
             let power = square.mul(root);
             let next = power.mul(squared(square));

@@ -82,12 +82,13 @@ impl Norm<'_> {
         b.finish()
     }
 
-    fn has(&self, arg: Arg) -> bool {
+    /// Whether the problem has a tensor.
+    pub(super) fn has(&self, arg: Arg) -> bool {
         self.problem.op.tensor(arg).is_some()
     }
 
     /// `r[0] = 1 / sqrt(r[0] + epsilon)`.
-    fn invert(&self, b: &mut Builder<'_>) {
+    pub(super) fn invert(&self, b: &mut Builder<'_>) {
         b.forward(0, EltwiseAlg::Linear, 1.0, self.epsilon);
         b.forward(0, EltwiseAlg::Pow, 1.0, -0.5);
     }
@@ -149,7 +150,7 @@ impl Norm<'_> {
     }
 
     /// Stores `r[0]` to a statistic, if the problem has it.
-    fn keep(&self, b: &mut Builder<'_>, arg: Arg) -> Result<(), Skip> {
+    pub(super) fn keep(&self, b: &mut Builder<'_>, arg: Arg) -> Result<(), Skip> {
         if self.has(arg) {
             let argument = b.argument_by(arg, self.kept)?;
             b.store(0, argument);
@@ -232,7 +233,7 @@ impl Norm<'_> {
     }
 
     /// Whether the gradients of scale or shift are wanted.
-    fn is_learnt(&self) -> bool {
+    pub(super) fn is_learnt(&self) -> bool {
         self.prop == Prop::Backward && (self.has(Arg::DIFF_SCALE) || self.has(Arg::DIFF_SHIFT))
     }
 

@@ -1,9 +1,9 @@
 //! Formulas as instructions on vectors in registers.
 
-pub(crate) mod together;
+pub(crate) mod interleaved;
 pub(crate) mod value;
 
-use self::together::Together;
+use self::interleaved::Interleaved;
 use super::{Formula, Unary};
 use oxidnn_expr::{Num, binary, eltwise};
 use oxidnn_jit::Function;
@@ -64,8 +64,8 @@ pub(crate) fn apply_all(f: &mut Function, step: Formula, x: &mut [Val], y: &[Opt
 
 fn interleaved<const N: usize>(f: &mut Function, step: Formula, x: [Val; N], y: [Option<Val>; N]) -> [Val; N] {
     let r = Recorder::new(f);
-    let y = Together(y.map(|y| y.map_or(Value::constant(0.0), |y| r.value(y))));
-    evaluate(step, Together(x.map(|x| r.value(x))), [y, Together::constant(0.0)]).0.map(|x| r.lanes(x))
+    let y = Interleaved(y.map(|y| y.map_or(Value::constant(0.0), |y| r.value(y))));
+    evaluate(step, Interleaved(x.map(|x| r.value(x))), [y, Interleaved::constant(0.0)]).0.map(|x| r.lanes(x))
 }
 
 /// The formula in any arithmetic.

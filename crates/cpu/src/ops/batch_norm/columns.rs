@@ -17,12 +17,14 @@ use crate::kernels::columns::{self, Act, Bound, Sweep};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Part, Scratch, booked};
+use crate::ops::group_norm;
+use crate::ops::norm::Norm;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
-use oxidnn_spec::op::{self, NormFlags, Prop};
-use oxidnn_spec::{Arg, DataType, Error, Op, Problem, Rounding, Tensor};
+use oxidnn_spec::op::{NormFlags, Prop};
+use oxidnn_spec::{Arg, DataType, Error, Problem, Rounding, Tensor};
 use std::ops::Range;
 
 /// Most channels of a matrix: a row stays in L1.
@@ -222,36 +224,11 @@ impl Group {
 pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
-        let kernel = match &problem.op {
-            Op::BatchNorm(op) => BatchNorm::new(op, problem, target, (isa, op.src.dims()[1]))?,
-            Op::GroupNorm(op) => BatchNorm::new(&alike(op), problem, target, (isa, op.groups))?,
-            _ => return Err(Skip::Op("another operation than batch or group normalisation")),
-        };
+        let norm = super::norm(problem).or_else(|_| group_norm::norm(problem))?;
+        let kernel = BatchNorm::new(&norm, target, isa)?;
         let scratch = kernel.scratch_bytes().ok_or(TOO_LARGE)?;
         Ok((kernel, scratch))
     })
-}
-
-/// A forward group normalisation as a batch normalisation.
-fn alike(op: &op::GroupNorm) -> op::BatchNorm {
-    op::BatchNorm {
-        prop: op.prop,
-        epsilon: op.epsilon,
-        flags: op.flags,
-        src: op.src.clone(),
-        src_1: None,
-        dst: op.dst.clone(),
-        mean: op.mean.clone(),
-        variance: op.variance.clone(),
-        scale: op.scale.clone(),
-        shift: op.shift.clone(),
-        diff_src: None,
-        diff_src_1: None,
-        diff_dst: None,
-        diff_scale: None,
-        diff_shift: None,
-        workspace: None,
-    }
 }
 
 /// Whether a tensor has no blocks, gaps or padding.
@@ -289,9 +266,8 @@ struct BatchNorm {
 }
 
 impl BatchNorm {
-    /// With some statistics: each is that of as many channels.
-    fn new(op: &op::BatchNorm, problem: &Problem, target: &CpuTarget, (isa, statistics): (Isa, i64)) -> Result<BatchNorm, Skip> {
-        let (forward, flags) = (op.prop.is_forward(), op.flags);
+    fn new(op: &Norm<'_>, target: &CpuTarget, isa: Isa) -> Result<BatchNorm, Skip> {
+        let (problem, forward, flags) = (op.problem, op.prop.is_forward(), op.flags);
         let bits = op.workspace.is_some();
         if flags.fuse_add_relu || flags.rms || bits && !forward && flags.use_global_stats {
             return Err(Skip::Op("a fused sum, gradients of a fused ReLU with constant statistics"));
@@ -303,8 +279,8 @@ impl BatchNorm {
             return Err(Skip::Attr("that changes the result".into()));
         }
         let args: &[Arg] = if forward { &[Arg::SRC, Arg::DST] } else { &[Arg::SRC, Arg::DIFF_DST, Arg::DIFF_SRC] };
-        let matrices = Matrices::of(&op.src)?;
-        let shared = matrices.channels / statistics as usize;
+        let matrices = Matrices::of(op.src)?;
+        let shared = op.split.map_or(1, |(_, groups)| matrices.channels / groups as usize);
         for arg in args {
             if problem.tensor(*arg).is_none_or(|t| t.layout != op.src.layout || t.dtype != op.src.dtype) {
                 return Err(Skip::Layout(format!("of {arg}: another than that of src")));
@@ -319,8 +295,8 @@ impl BatchNorm {
             return Err(Skip::Shape("more channels than lines stay in L1 of, or parts of vectors of narrow numbers or bits"));
         }
         let all = op.prop == Prop::Backward;
-        let learnt = [all && op.diff_scale.is_some(), all && op.diff_shift.is_some()];
-        let stats = op.mean.is_some() && op.variance.is_some();
+        let learnt = [all && op.has(Arg::DIFF_SCALE), all && op.has(Arg::DIFF_SHIFT)];
+        let stats = op.has(Arg::MEAN) && op.has(Arg::VARIANCE);
         let channels = matrices.channels;
         let lines = [
             (stats, Arg::MEAN, channels / shared),
@@ -343,7 +319,7 @@ impl BatchNorm {
         };
         let bytes = op.src.bytes().saturating_mul(args.len());
         let far = if once { !target.caches.keep(bytes) } else { !target.caches.keep_again(bytes) };
-        Ok(BatchNorm { matrices, shared, together, flags, epsilon: op.epsilon.get(), forward, bits, stats, learnt, isa, far })
+        Ok(BatchNorm { matrices, shared, together, flags, epsilon: op.epsilon, forward, bits, stats, learnt, isa, far })
     }
 
     /// Bytes of scratch: lines of parameters, and the segments' sums; `None` on overflow.

@@ -2,9 +2,10 @@
 //! so that no pass over the source needs groups.
 
 use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Table};
+use crate::ops::norm::Norm;
 use oxidnn_runtime::Skip;
-use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, GroupNorm, Prop};
-use oxidnn_spec::{Arg, Blocking, Dims, Problem, Tensor};
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, GroupNorm};
+use oxidnn_spec::{Arg, Blocking, Dims, Tensor};
 
 /// Dimensions of batch and channels, when channels are one dimension.
 const FINE: u32 = 0b11;
@@ -25,7 +26,8 @@ pub(super) fn has_contiguous_channels(tensor: &Tensor) -> bool {
 }
 
 struct Groups<'a> {
-    op: &'a GroupNorm,
+    norm: &'a Norm<'a>,
+    groups: i64,
     dims: &'a Dims,
     /// Sizes of batch and channels, all others 1.
     small: Dims,
@@ -41,29 +43,29 @@ struct Groups<'a> {
 ///
 /// # Errors
 /// [`Skip`] for layouts, types and attributes that pipelines do not do.
-pub(super) fn pipeline(op: &GroupNorm, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
-    let dims = op.src.dims();
-    let mut b = Builder::new(problem, dims, None)?;
+pub(super) fn pipeline(norm: &Norm<'_>, groups: i64) -> Result<(Pipeline, usize), Skip> {
+    let dims = norm.src.dims();
+    let mut b = Builder::new(norm.problem, dims, None)?;
     if dims.contains(&0) {
         [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].into_iter().try_for_each(|arg| b.zero(arg))?;
         return b.finish();
     }
     let small = Dims::from_fn(dims.len(), |d| if d < 2 { dims[d] } else { 1 });
-    let count = b.count(b.all() & !0b01) as f32 / op.groups as f32;
+    let count = b.count(b.all() & !0b01) as f32 / groups as f32;
     let (sum, mean, factor) = (b.table(FINE)?, b.table(FINE)?, b.table(FINE)?);
-    let groups = Groups { op, dims, small, count, sum, mean, factor };
-    if op.prop.is_forward() { groups.forward(b, problem) } else { groups.backward(b, problem) }
+    let groups = Groups { norm, groups, dims, small, count, sum, mean, factor };
+    if norm.prop.is_forward() { groups.forward(b) } else { groups.backward(b) }
 }
 
 impl Groups<'_> {
-    fn forward(&self, mut b: Builder<'_>, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
-        let (flags, given) = (self.op.flags, self.op.flags.use_global_stats);
-        b.split_positions(&self.small, (1, self.op.groups))?;
+    fn forward(&self, mut b: Builder<'_>) -> Result<(Pipeline, usize), Skip> {
+        let (flags, given) = (self.norm.flags, self.norm.flags.use_global_stats);
+        b.split_positions(&self.small, (1, self.groups))?;
         let [mean, inverse] = [b.table(COARSE)?, b.table(COARSE)?];
         if !given {
             self.folded(&mut b, None)?;
             self.by_group(&mut b, &mean)?;
-            self.keep(&mut b, Arg::MEAN)?;
+            self.norm.keep(&mut b, Arg::MEAN)?;
         }
         self.spread(&mut b, (if given { None } else { Some(&mean) }, &self.mean))?;
         if given {
@@ -71,7 +73,7 @@ impl Groups<'_> {
         } else {
             self.folded(&mut b, Some(&self.mean))?;
             self.by_group(&mut b, &inverse)?;
-            self.keep(&mut b, Arg::VARIANCE)?;
+            self.norm.keep(&mut b, Arg::VARIANCE)?;
             self.invert(&mut b, &inverse)?;
         }
         b.group(b.all());
@@ -96,7 +98,7 @@ impl Groups<'_> {
             let shift = b.argument_by(Arg::SHIFT, 0b10)?;
             b.with(0, BinaryAlg::Add, shift);
         }
-        if problem.attr.scales.contains_key(&Arg::SRC) {
+        if self.norm.problem.attr.scales.contains_key(&Arg::SRC) {
             b.scale(0, Arg::SRC)?;
         }
         b.result(Arg::DST)?;
@@ -122,7 +124,7 @@ impl Groups<'_> {
 
     /// `r[0]` becomes the mean by group of what was folded by channel, which `to` stores.
     fn by_group(&self, b: &mut Builder<'_>, to: &Table) -> Result<(), Skip> {
-        b.split_positions(&self.small, (1, self.op.groups))?;
+        b.split_positions(&self.small, (1, self.groups))?;
         b.group(COARSE);
         let (sum, to) = (b.bind(&self.sum)?, b.bind(to)?);
         b.stage(Over::All);
@@ -138,12 +140,11 @@ impl Groups<'_> {
     /// With `d` the source minus its mean and `g = scale dd`: sums of `dd` and `dd d` by channel give the gradients of shift and scale over
     /// the batch, and the means of `g` and `g d / sigma` by group; `diff_src = (g - mean(g) - d / sigma mean(g d / sigma)) / sigma`,
     /// without the means if statistics are constants.
-    fn backward(&self, mut b: Builder<'_>, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
-        let constant = self.op.flags.use_global_stats;
-        let has = |arg: Arg| problem.op.tensor(arg).is_some();
-        let learnt = self.op.prop == Prop::Backward && (has(Arg::DIFF_SCALE) || has(Arg::DIFF_SHIFT));
+    fn backward(&self, mut b: Builder<'_>) -> Result<(Pipeline, usize), Skip> {
+        let constant = self.norm.flags.use_global_stats;
+        let learnt = self.norm.is_learnt();
         let (products, means) = (b.table(FINE)?, [b.table(FINE)?, b.table(FINE)?]);
-        b.split_positions(&self.small, (1, self.op.groups))?;
+        b.split_positions(&self.small, (1, self.groups))?;
         let inverse = b.table(COARSE)?;
         self.given(&mut b, &inverse)?;
         self.spread(&mut b, (None, &self.mean))?;
@@ -152,7 +153,7 @@ impl Groups<'_> {
             self.sums(&mut b, &products)?;
         }
         if learnt {
-            self.parameters(&mut b, (&products, &inverse), has)?;
+            self.parameters(&mut b, (&products, &inverse))?;
         }
         if !constant {
             self.means(&mut b, [&self.sum, &products].into_iter().zip(&means), &inverse)?;
@@ -164,7 +165,7 @@ impl Groups<'_> {
         let (mean, factor) = (b.bind(&self.mean)?, b.bind(&self.factor)?);
         b.stage(Over::All);
         b.load_argument(0, Arg::DIFF_DST)?;
-        if self.op.flags.use_scale {
+        if self.norm.flags.use_scale {
             let scale = b.argument_by(Arg::SCALE, 0b10)?;
             b.with(0, BinaryAlg::Mul, scale);
         }
@@ -200,10 +201,10 @@ impl Groups<'_> {
     }
 
     /// Stores the gradients of shift and scale: what was folded by channel, summed over the batch.
-    fn parameters(&self, b: &mut Builder<'_>, (products, inverse): (&Table, &Table), has: impl Fn(Arg) -> bool) -> Result<(), Skip> {
-        b.split_positions(&self.small, (1, self.op.groups))?;
+    fn parameters(&self, b: &mut Builder<'_>, (products, inverse): (&Table, &Table)) -> Result<(), Skip> {
+        b.split_positions(&self.small, (1, self.groups))?;
         for (arg, from) in [(Arg::DIFF_SHIFT, &self.sum), (Arg::DIFF_SCALE, products)] {
-            if !has(arg) {
+            if !self.norm.has(arg) {
                 continue;
             }
             let all = b.table(CHANNEL)?;
@@ -227,13 +228,13 @@ impl Groups<'_> {
     /// normalised source.
     fn means<'t>(&self, b: &mut Builder<'_>, tables: impl Iterator<Item = (&'t Table, &'t Table)>, inverse: &Table) -> Result<(), Skip> {
         for (i, (from, to)) in tables.enumerate() {
-            b.split_positions(&self.small, (1, self.op.groups))?;
+            b.split_positions(&self.small, (1, self.groups))?;
             let mean = b.table(COARSE)?;
             b.group(COARSE);
             let (operand, inverse, kept) = (b.bind(from)?, b.bind(inverse)?, b.bind(&mean)?);
             b.stage(Over::All);
             b.load(0, operand);
-            if self.op.flags.use_scale {
+            if self.norm.flags.use_scale {
                 let scale = b.argument_by(Arg::SCALE, CHANNEL)?;
                 b.with(0, BinaryAlg::Mul, scale);
             }
@@ -250,19 +251,9 @@ impl Groups<'_> {
         Ok(())
     }
 
-    /// Stores `r[0]` to a statistic, if the problem has it.
-    fn keep(&self, b: &mut Builder<'_>, arg: Arg) -> Result<(), Skip> {
-        let wanted = if arg == Arg::MEAN { self.op.mean.is_some() } else { self.op.variance.is_some() };
-        if wanted {
-            let argument = b.argument_by(arg, COARSE)?;
-            b.store(0, argument);
-        }
-        Ok(())
-    }
-
     /// `to` becomes the reciprocal deviations of given variances.
     fn given(&self, b: &mut Builder<'_>, to: &Table) -> Result<(), Skip> {
-        b.split_positions(&self.small, (1, self.op.groups))?;
+        b.split_positions(&self.small, (1, self.groups))?;
         b.group(COARSE);
         let variance = b.argument_by(Arg::VARIANCE, COARSE)?;
         b.stage(Over::Kept);
@@ -272,8 +263,7 @@ impl Groups<'_> {
 
     /// `to` becomes `1 / sqrt(r[0] + epsilon)`.
     fn invert(&self, b: &mut Builder<'_>, to: &Table) -> Result<(), Skip> {
-        b.forward(0, EltwiseAlg::Linear, 1.0, self.op.epsilon.get());
-        b.forward(0, EltwiseAlg::Pow, 1.0, -0.5);
+        self.norm.invert(b);
         let to = b.bind(to)?;
         b.store(0, to);
         Ok(())
@@ -281,7 +271,7 @@ impl Groups<'_> {
 
     /// Values by channel from those by group: of the given means if there is no table.
     fn spread(&self, b: &mut Builder<'_>, (from, to): (Option<&Table>, &Table)) -> Result<(), Skip> {
-        b.split_positions(&self.small, (1, self.op.groups))?;
+        b.split_positions(&self.small, (1, self.groups))?;
         b.group(b.all());
         let to = b.bind(to)?;
         let from = if let Some(table) = from { b.bind(table)? } else { b.argument_by(Arg::MEAN, COARSE)? };

@@ -74,9 +74,14 @@ fn is_copied(src: &Tensor) -> bool {
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let Op::GroupNorm(op) = &problem.op else { return Err(Skip::Op("another operation than group normalisation")) };
     if columns::suits(op) {
-        return columns::pipeline(op, problem);
+        return columns::pipeline(&norm(problem)?, op.groups);
     }
-    let norm = Norm {
+    norm(problem)?.pipeline()
+}
+
+pub(super) fn norm(problem: &Problem) -> Result<Norm<'_>, Skip> {
+    let Op::GroupNorm(op) = &problem.op else { return Err(Skip::Op("another operation than group normalisation")) };
+    Ok(Norm {
         problem,
         prop: op.prop,
         flags: op.flags,
@@ -86,6 +91,5 @@ fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
         kept: 0b011,
         channel: 0b110,
         workspace: None,
-    };
-    norm.pipeline()
+    })
 }

@@ -8,15 +8,15 @@
 //! Deltas are stored twice: in rows of samples, as tiles read their left operand, and in f32 panels of channels, as tiles read their right
 //! operand.
 
-use super::cut::Cut;
-use super::forward::{check_amx, factors, is_backward, rows_of};
+use super::cell_bwd::CellBwd;
+use super::cell_fwd::Step;
+use super::diff_weights::{self, DiffWeights, Space};
+use super::forward::{TASK_WEIGHT_BYTES, check_amx, factors, is_backward, rows_of};
 use super::network;
-use super::parameters::{self, Parameters, Space};
+use super::partition::Partition;
 use super::sizes::{Panels, Sizes};
 use super::skinny::{self, Skinny};
 use super::states::{self, Codec, Lines, States};
-use super::step::Step;
-use super::sweep::Sweep;
 use super::weights::{self, Roles, Weights};
 use crate::CpuTarget;
 use crate::kernels::access::View;
@@ -30,9 +30,13 @@ use bytemuck::{NoUninit, cast_slice};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
+use oxidnn_spec::{Arg, DataType, Error, Problem, Tensor};
+use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
+
+/// Sums of a task of several panels, which stay in L1.
+const TASK_SUMS: usize = 8 << 10;
 
 /// The representation of everything in scratch.
 const F32: Codec = Codec::plain(DataType::F32);
@@ -42,7 +46,7 @@ const F32: Codec = Codec::plain(DataType::F32);
 pub(super) struct Backward {
     pub(super) op: Rnn,
     pub(super) z: Sizes,
-    pub(super) cut: Cut,
+    pub(super) partition: Partition,
     workers: usize,
     /// The type of the products.
     pub(super) product: Product,
@@ -58,7 +62,7 @@ pub(super) struct Backward {
     pub(super) second: Option<Skinny>,
     /// Products for the gradients of a layer's input.
     inputs: Gemm,
-    parameters: Parameters,
+    parameters: DiffWeights,
     /// Factors of linear activations by gate, and of the cell.
     pub(super) linear: Option<[f32; 5]>,
     /// Elements of a row of the workspace.
@@ -70,7 +74,7 @@ pub(super) struct Backward {
     lens: Lens,
 }
 
-/// Elements of scratch by purpose; see [`Sweep`].
+/// Elements of scratch by purpose; see [`CellBwd`].
 #[derive(Clone, Copy, Default, NoUninit, Debug)]
 #[repr(C)]
 struct Lens {
@@ -121,24 +125,25 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Bo
 }
 
 fn plan_on(problem: &Problem, target: &CpuTarget, (isa, product): (Isa, Product)) -> Result<Box<dyn Plan>, Skip> {
-    let z = Sizes::of(network(problem)?)?;
-    let panels = [z.slc, z.sic, z.dhc].map(|n| Panels::of(isa, n));
+    let panels = Backward::panels(&Sizes::of(network(problem)?)?, isa);
     let problem = weights::resolve(problem, &Roles::BACKWARD, panels, product)?;
-    let kernel = Backward::new((network(&problem)?, &problem.attr), z, (isa, product), panels, target)?;
+    let kernel = Backward::new(&problem, (isa, product), target)?;
     RowPlan::of(problem, target, booked(cast_slice(slice::from_ref(&kernel.lens))), kernel)
 }
 
 impl Backward {
-    fn new(
-        (op, attr): (&Rnn, &Attr),
-        z: Sizes,
-        (isa, product): (Isa, Product),
-        panels: [Panels; 3],
-        target: &CpuTarget,
-    ) -> Result<Backward, Skip> {
+    /// Panels of the columns of the weights of input, state and projection.
+    fn panels(z: &Sizes, isa: Isa) -> [Panels; 3] {
+        [z.slc, z.sic, z.dhc].map(|n| Panels::of(isa, n))
+    }
+
+    fn new(problem: &Problem, (isa, product): (Isa, Product), target: &CpuTarget) -> Result<Backward, Skip> {
+        let op = network(problem)?;
+        let z = Sizes::of(op)?;
+        let panels = Backward::panels(&z, isa);
         let ([inputs, states, gates], outputs) = (panels, Panels::of(isa, z.dic));
         let (layer, iter, projection) = Weights::all(op, &Roles::BACKWARD, panels, product)?;
-        let cut = Cut::new(&z, target, states.count, iter.stack_bytes());
+        let partition = Partition::new(&z, target, states.count, iter.stack_bytes());
         let deltas = z.dhc.next_multiple_of(product.depth());
         let sizes = gemm::Sizes { batch: z.directions, rows: z.samples(), columns: z.slc, width: inputs.width, depth: z.gates * deltas };
         let tail = Some(Arc::new(Tail::raw()));
@@ -146,22 +151,22 @@ impl Backward {
         let rows = |tensor: &Tensor| rows_of(tensor).filter(|_| tensor.dtype == DataType::F32);
         let kind = Kind { isa, product, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail };
         let mut backward = Backward {
-            cut,
+            partition,
             workers: target.threads,
             product,
             gates,
             outputs,
             states,
             layer,
-            skinny: Skinny::new(isa, product, [deltas, states.width], (&cut, z.time)),
+            skinny: Skinny::new(isa, product, [deltas, states.width], (&partition, z.time)),
             second: projection
                 .is_some()
-                .then(|| Skinny::new(isa, product, [z.dic.next_multiple_of(product.depth()), gates.width], (&cut, z.time))),
+                .then(|| Skinny::new(isa, product, [z.dic.next_multiple_of(product.depth()), gates.width], (&partition, z.time))),
             projection,
             iter,
             inputs: Gemm::new(kind, sizes, target)?,
-            parameters: Parameters::new(op, &z, (isa, product), target)?,
-            linear: attr.rnn.linear.as_ref().map(factors),
+            parameters: DiffWeights::new(op, &z, (isa, product), target)?,
+            linear: problem.attr.rnn.linear.as_ref().map(factors),
             workspace_row: op.workspace_row().unwrap_or(0) as usize,
             src: rows(&op.src_layer),
             diff_dst: rows(&diff.dst_layer),
@@ -184,8 +189,8 @@ impl Backward {
         let deltas = all.checked_mul(z.bias_gates)?;
         let narrow = self.product != Product::F32;
         let words = z.directions.checked_mul(self.parameters.words())?;
-        let widest = self.states.width.max(self.gates.width).max(self.outputs.width);
-        let each = self.cut.tallest().checked_mul(widest)?;
+        let widest = [0, 1].map(|phase| self.phase(phase)).iter().fold(self.states.width, |most, p| most.max(p.0.width * p.1));
+        let each = self.partition.tallest().checked_mul(widest)?;
         let products = self.inputs.scratch_len()?.max(self.parameters.scratch_len()?);
         Some(Lens {
             layer: self.layer.scratch_len()?,
@@ -209,6 +214,24 @@ impl Backward {
             sides: self.parameters.sides(z, self.resets_first())?,
             workers: products.max(for_workers(self.workers, each)?),
         })
+    }
+
+    /// The panels of a phase of a step, and how many of these a task has: several if workers do not share a step, so that rows are read and
+    /// written in longer runs.
+    fn phase(&self, phase: usize) -> (Panels, usize) {
+        let (panels, skinny, weights) = match (phase, &self.second, &self.projection) {
+            (1, Some(second), Some(projection)) => (self.gates, second, projection),
+            (1, ..) => (self.gates, &self.skinny, &self.iter),
+            _ => (self.outputs, &self.skinny, &self.iter),
+        };
+        let most = (TASK_SUMS / (self.partition.tallest() * panels.width)).min(TASK_WEIGHT_BYTES / weights.panel_bytes().max(1));
+        (panels, if self.partition.whole && skinny.is_whole() { most.clamp(1, panels.count) } else { 1 })
+    }
+
+    /// The panels of a phase, and those of a task.
+    pub(super) fn task(&self, phase: usize, task: usize) -> (Panels, Range<usize>) {
+        let (panels, each) = self.phase(phase);
+        (panels, task * each..panels.count.min((task + 1) * each))
     }
 
     /// Whether the reset gate is applied before the product, so that a step has a second phase.
@@ -242,7 +265,7 @@ pub(super) struct Code {
     pub(super) skinny: skinny::Ready,
     pub(super) second: Option<skinny::Ready>,
     inputs: gemm::Ready,
-    pub(super) parameters: parameters::Code,
+    pub(super) parameters: diff_weights::Code,
 }
 
 impl Generated for Backward {
@@ -271,7 +294,7 @@ impl Generated for Backward {
         let view = View::optional(simd, ctx, Arg::WEIGHTS_2)?;
         let lines = Lines { z: &self.z, panels: self.gates, gates: 3 };
         let outputs = States::packed(F32, scratch.take(lens.outputs)?.into_buf(), self.z.time, self.z.batch, self.output_width());
-        let mut sweep = Sweep {
+        let mut cells = CellBwd {
             plan: self,
             code,
             simd,
@@ -289,13 +312,13 @@ impl Generated for Backward {
             dc: scratch.take(lens.dc)?.into_buf(),
             given: scratch.take(lens.given)?.into_buf(),
             given_panels: scratch.take(lens.given_panels)?.into_buf(),
-            results: self.results(simd, ctx, outputs)?,
+            results: self.copy_init_layer(simd, ctx, outputs)?,
             rows: scratch.take(lens.rows)?.into_buf(),
             panels: scratch.take(lens.panels)?.into_buf(),
             reset: scratch.take(lens.reset)?.into_buf(),
             attention_parts: scratch.take(lens.attention)?.into_buf(),
         };
-        let src = F32.source((simd, ctx), &self.z, self.src, scratch.take(lens.src)?)?.rows(0, 0);
+        let src = F32.copy_init_layer((simd, ctx), &self.z, self.src, scratch.take(lens.src)?)?.rows(0, 0);
         let mut space = Space {
             inputs: scratch.take(lens.sides[0])?,
             states: scratch.take(lens.sides[1])?,
@@ -304,24 +327,24 @@ impl Generated for Backward {
             work: scratch.take(lens.workers)?,
         };
         for l in (0..self.z.layers).rev() {
-            self.start(simd, ctx, &sweep, l)?;
-            self.steps(ctx, &sweep, l, &mut space.work);
-            self.leave(simd, ctx, &sweep, l)?;
-            self.parameters.run((simd, ctx), &sweep, (l, &src), &mut space)?;
-            sweep.results = match self.diff_src.filter(|_| l == 0) {
+            self.copy_init_iter(simd, ctx, &cells, l)?;
+            self.steps(ctx, &cells, l, &mut space.work);
+            self.copy_res_iter(simd, ctx, &cells, l)?;
+            self.parameters.run((simd, ctx), &cells, (l, &src), &mut space)?;
+            cells.results = match self.diff_src.filter(|_| l == 0) {
                 Some((start, row)) => States { buf: ctx.buf(Arg::DIFF_SRC)?, start, row, ..outputs },
                 None => outputs,
             };
-            self.below(ctx, &sweep, (l, layer), &mut space.work);
+            self.diff_layer_gemm(ctx, &cells, (l, layer), &mut space.work);
         }
-        self.attention(simd, ctx, &sweep)?;
-        self.write(simd, ctx, outputs)
+        self.attention(simd, ctx, &cells)?;
+        self.copy_res_layer(simd, ctx, outputs)
     }
 }
 
 impl Backward {
     /// Gradients of the network's results, as those of the last layer's states: in place, or copied.
-    fn results<'a>(&self, simd: Simd, ctx: &Ctx<'a>, outputs: States<'a>) -> Result<States<'a>, Error> {
+    fn copy_init_layer<'a>(&self, simd: Simd, ctx: &Ctx<'a>, outputs: States<'a>) -> Result<States<'a>, Error> {
         let (z, width) = (&self.z, self.output_width());
         let both = self.op.direction == RnnDirection::BidirectionalConcat;
         if let Some((start, row)) = self.diff_dst {
@@ -339,59 +362,60 @@ impl Backward {
     }
 
     /// The initial states of a layer, and the gradients of its final states.
-    fn start(&self, simd: Simd, ctx: &Ctx<'_>, sweep: &Sweep<'_>, l: usize) -> Result<(), Error> {
+    fn copy_init_iter(&self, simd: Simd, ctx: &Ctx<'_>, cells: &CellBwd<'_>, l: usize) -> Result<(), Error> {
         let (z, width, padded) = (&self.z, self.state_width(), self.gates.padded());
         let lists = [
-            (Arg::SRC_1, sweep.first, z.sic, width),
-            (Arg::SRC_2, sweep.cell, z.dhc, padded),
-            (Arg::DIFF_DST_1, sweep.dh, z.dic, width),
-            (Arg::DIFF_DST_2, sweep.dc, z.dhc, padded),
+            (Arg::SRC_1, cells.first, z.sic, width),
+            (Arg::SRC_2, cells.cell, z.dhc, padded),
+            (Arg::DIFF_DST_1, cells.dh, z.dic, width),
+            (Arg::DIFF_DST_2, cells.dc, z.dhc, padded),
         ];
         for (arg, to, count, width) in lists {
-            States::packed(F32, to, 1, z.batch, width).load((simd, View::optional(simd, ctx, arg)?.as_ref()), z, l, count);
+            States::packed(F32, to, 1, z.batch, width).copy_init_iter((simd, View::optional(simd, ctx, arg)?.as_ref()), z, l, count);
         }
         Ok(())
     }
 
     /// All steps of a layer, and the gradients of its initial states if they are wanted.
-    fn steps(&self, ctx: &Ctx<'_>, sweep: &Sweep<'_>, l: usize, work: &mut Part<'_>) {
+    fn steps(&self, ctx: &Ctx<'_>, cells: &CellBwd<'_>, l: usize, work: &mut Part<'_>) {
         let time = |d: usize, step: usize| if is_backward(&self.op, d) { self.z.time - 1 - step } else { step };
         let steps = self.z.time;
-        let second = if self.resets_first() || self.projection.is_some() { self.gates.count } else { 0 };
-        self.cut.run(ctx.executor(), (steps, [self.outputs.count, second]), work, &|place, share| {
+        let tasks = |phase: usize| self.phase(phase).0.count.div_ceil(self.phase(phase).1);
+        let second = if self.resets_first() || self.projection.is_some() { tasks(1) } else { 0 };
+        self.partition.run(ctx.executor(), (steps, [tasks(0), second]), work, &|place, share| {
             let step = steps - 1 - place.step;
             let at = |step: usize| time(place.d, step);
             let after = (place.step > 0).then(|| at(step + 1));
-            sweep.panel(&Step { l, t: at(step), before: step.checked_sub(1).map(at), after, place }, share);
+            cells.panels(&Step { l, t: at(step), before: step.checked_sub(1).map(at), after, place }, share);
         });
         if self.op.diff.as_ref().is_none_or(|diff| diff.src_iter.is_none()) {
             return;
         }
-        self.cut.run(ctx.executor(), (1, [self.states.count, 0]), work, &|place, share| {
+        self.partition.run(ctx.executor(), (1, [self.states.count, 0]), work, &|place, share| {
             let t = time(place.d, 0);
-            sweep.last(&Step { l, t, before: None, after: Some(t), place }, share);
+            cells.last(&Step { l, t, before: None, after: Some(t), place }, share);
         });
     }
 
     /// Stores the gradients of a layer's initial states.
-    fn leave(&self, simd: Simd, ctx: &Ctx<'_>, sweep: &Sweep<'_>, l: usize) -> Result<(), Error> {
+    fn copy_res_iter(&self, simd: Simd, ctx: &Ctx<'_>, cells: &CellBwd<'_>, l: usize) -> Result<(), Error> {
         let z = &self.z;
-        let lists = [(Arg::DIFF_SRC_1, sweep.dh, z.sic, self.state_width()), (Arg::DIFF_SRC_2, sweep.dc, z.dhc, self.gates.padded())];
+        let lists = [(Arg::DIFF_SRC_1, cells.dh, z.sic, self.state_width()), (Arg::DIFF_SRC_2, cells.dc, z.dhc, self.gates.padded())];
         for (arg, from, count, width) in lists {
             if let Some(view) = View::optional(simd, ctx, arg)? {
-                States::packed(F32, from, 1, z.batch, width).store(&view, z, (l, count), |_| 0);
+                States::packed(F32, from, 1, z.batch, width).copy_res_iter(&view, z, (l, count), |_| 0);
             }
         }
         Ok(())
     }
 
     /// Computes the gradients of a layer's input, the results of the layer below.
-    fn below(&self, ctx: &Ctx<'_>, sweep: &Sweep<'_>, (l, weights): (usize, Buf), work: &mut Part<'_>) {
-        let (z, to) = (&self.z, sweep.results);
+    fn diff_layer_gemm(&self, ctx: &Ctx<'_>, cells: &CellBwd<'_>, (l, weights): (usize, Buf), work: &mut Part<'_>) {
+        let (z, to) = (&self.z, cells.results);
         let (element, a_row) = (self.element(), z.bias_gates * self.delta_channels() * self.element());
         let starts = |d: usize| [d * z.samples() * a_row, self.layer.at(l * z.directions + d, 0, 0), to.rows(d, 0).start];
         let on = Operands {
-            a: sweep.rows,
+            a: cells.rows,
             a_row,
             a_depth: element,
             b: weights,
@@ -403,22 +427,22 @@ impl Backward {
             tail: Some(&TailArgs::NONE),
             ..Operands::NONE
         };
-        sweep.code.inputs.run(sweep.simd, ctx.executor(), work, &on);
+        cells.code.inputs.run(cells.simd, ctx.executor(), work, &on);
     }
 
     /// Stores the gradient of attention: sums over the panels.
-    fn attention(&self, simd: Simd, ctx: &Ctx<'_>, sweep: &Sweep<'_>) -> Result<(), Error> {
+    fn attention(&self, simd: Simd, ctx: &Ctx<'_>, cells: &CellBwd<'_>) -> Result<(), Error> {
         let (z, panels) = (&self.z, self.gates.count);
         let Some(view) = View::optional(simd, ctx, Arg::DIFF_SRC_3)? else { return Ok(()) };
         for i in 0..z.samples() {
-            let sum: f32 = (0..panels).map(|panel| sweep.attention_parts.get::<f32>(i * panels + panel)).sum();
+            let sum: f32 = (0..panels).map(|panel| cells.attention_parts.get::<f32>(i * panels + panel)).sum();
             view.write(&states::position(&[i / z.batch, i % z.batch]), 2, &[sum]);
         }
         Ok(())
     }
 
     /// Stores the gradient of the source: the sum over the directions, unless it is in place already.
-    fn write(&self, simd: Simd, ctx: &Ctx<'_>, outputs: States<'_>) -> Result<(), Error> {
+    fn copy_res_layer(&self, simd: Simd, ctx: &Ctx<'_>, outputs: States<'_>) -> Result<(), Error> {
         let z = &self.z;
         let view = View::of(simd, ctx, Arg::DIFF_SRC)?;
         view.zero_padding();

@@ -6,14 +6,14 @@
 //! finishes them. If the second product of a step needs all channels of the first (the reset state of a GRU, a projection), the step has
 //! two phases.
 
-use super::cell::{self, Cell, Numbers, Pass};
-use super::cut::Cut;
+use super::cell_fwd::{ByChannel, CellFwd, Step};
 use super::network;
+use super::partition::Partition;
+use super::postgemm::{self, Pass, Postgemm, Scalars};
 use super::quantised::{self, Quantised};
 use super::sizes::{Panels, Sizes};
 use super::skinny::{self, Skinny};
 use super::states::{self, Codec, Lines, States};
-use super::step::{ByChannel, Run, Step};
 use super::weights::{self, Roles, Weights};
 use crate::CpuTarget;
 use crate::kernels::access::View;
@@ -31,7 +31,7 @@ use bytemuck::{NoUninit, cast_slice};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Prop, RnnLinear, Tensor};
+use oxidnn_spec::{Arg, DataType, Error, Problem, Prop, RnnLinear, Tensor};
 use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub(super) const TASK_WEIGHT_BYTES: usize = 128 << 10;
 pub(super) struct Forward {
     pub(super) op: Rnn,
     pub(super) z: Sizes,
-    cut: Cut,
+    partition: Partition,
     workers: usize,
     isa: Isa,
     pub(super) product: Product,
@@ -65,7 +65,7 @@ pub(super) struct Forward {
     /// Products of the input of a single step of one sample, in place of these.
     row: Option<Skinny>,
     /// The kernels' keys for turning the sums of each phase into states.
-    cells: [Option<cell::Spec>; 2],
+    cells: [Option<postgemm::Spec>; 2],
     quantised: Option<Quantised>,
     /// Factors of linear activations by gate, and of the cell.
     linear: Option<[f32; 5]>,
@@ -82,7 +82,7 @@ pub(super) struct Code {
     /// The kernels for the products of the two phases of a step, and for turning their sums into states.
     pub(super) skinny: skinny::Ready,
     pub(super) second: Option<skinny::Ready>,
-    pub(super) cells: [Option<Cell>; 2],
+    pub(super) cells: [Option<Postgemm>; 2],
     /// The kernels for the products of the input.
     gemm: gemm::Ready,
     pub(super) row: Option<skinny::Ready>,
@@ -127,23 +127,24 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Bo
     if isa.amx {
         check_amx(&z, product)?;
     }
-    let panels = [z.dhc, z.dhc, z.dic].map(|n| Panels::of(isa, n));
-    let problem = weights::resolve(problem, &Roles::FORWARD, panels, product)?;
-    let kernel = Forward::new((network(&problem)?, &problem.attr), z, (isa, product), panels, target)?;
+    let problem = weights::resolve(problem, &Roles::FORWARD, Forward::panels(&z, isa), product)?;
+    let kernel = Forward::new(&problem, (isa, product), target)?;
     RowPlan::of(problem, target, booked(cast_slice(slice::from_ref(&kernel.lens))), kernel)
 }
 
 impl Forward {
-    fn new(
-        (op, attr): (&Rnn, &Attr),
-        z: Sizes,
-        (isa, product): (Isa, Product),
-        panels: [Panels; 3],
-        target: &CpuTarget,
-    ) -> Result<Forward, Skip> {
+    /// Panels of the columns of the weights of input, state and projection.
+    fn panels(z: &Sizes, isa: Isa) -> [Panels; 3] {
+        [z.dhc, z.dhc, z.dic].map(|n| Panels::of(isa, n))
+    }
+
+    fn new(problem: &Problem, (isa, product): (Isa, Product), target: &CpuTarget) -> Result<Forward, Skip> {
+        let (op, attr) = (network(problem)?, &problem.attr);
+        let z = Sizes::of(op)?;
+        let panels = Forward::panels(&z, isa);
         let [gates, _, outputs] = panels;
         let (layer, iter, projection) = Weights::all(op, &Roles::FORWARD, panels, product)?;
-        let cut = Cut::new(&z, target, gates.count, iter.stack_bytes());
+        let partition = Partition::new(&z, target, gates.count, iter.stack_bytes());
         let second = match (&projection, op.cell) {
             (Some(_), _) => Some([z.dhc, outputs.width]),
             (None, RnnCell::Gru | RnnCell::Augru) => Some([z.sic, gates.width]),
@@ -157,11 +158,11 @@ impl Forward {
             depth: z.slc,
         };
         let kind = Kind { isa, product, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail: Some(Arc::new(Tail::raw())) };
-        let skinny = Skinny::new(isa, product, [z.sic, gates.width], (&cut, z.time));
-        let second = second.map(|size| Skinny::new(isa, product, size, (&cut, z.time)));
+        let skinny = Skinny::new(isa, product, [z.sic, gates.width], (&partition, z.time));
+        let second = second.map(|size| Skinny::new(isa, product, size, (&partition, z.time)));
         let cell = op.src_iter_c.as_ref().or(op.dst_iter_c.as_ref()).map_or(DataType::F32, |t| t.dtype);
         let mut forward = Forward {
-            cut,
+            partition,
             workers: target.threads,
             isa,
             product,
@@ -195,7 +196,7 @@ impl Forward {
     }
 
     /// The kernels of the phases of a step.
-    fn cell_specs(&self) -> Result<[Option<cell::Spec>; 2], Skip> {
+    fn cell_specs(&self) -> Result<[Option<postgemm::Spec>; 2], Skip> {
         let (op, z, lanes) = (&self.op, &self.z, self.isa.width().lanes());
         let projected = self.projection.is_some();
         let (first, second) = match op.cell {
@@ -204,12 +205,12 @@ impl Forward {
                 Pass::Lstm { peephole: op.weights_peephole.is_some(), projected },
                 projected.then_some((Pass::Projection, self.outputs, z.dic)),
             ),
-            RnnCell::Gru | RnnCell::Augru => (Pass::Reset, Some((Pass::Gru, self.gates, z.dhc))),
+            RnnCell::Gru | RnnCell::Augru => (Pass::GruPart1, Some((Pass::GruPart2, self.gates, z.dhc))),
             RnnCell::LbrGru | RnnCell::LbrAugru => (Pass::LbrGru, None),
         };
         let elem = |dtype: DataType| elem(dtype).ok_or_else(|| Skip::DataType(format!("{dtype} as state")));
         let (state, cell) = (elem(self.state)?, elem(self.cell)?);
-        let spec = |(pass, panels, channels): (Pass, Panels, usize), skinny: &Skinny| cell::Spec {
+        let spec = |(pass, panels, channels): (Pass, Panels, usize), skinny: &Skinny| postgemm::Spec {
             pass,
             columns: skinny.columns() as u16,
             width: panels.width as u16,
@@ -217,8 +218,8 @@ impl Forward {
             cell,
             whole: self.product.is_whole(),
             training: op.prop == Prop::ForwardTraining,
-            attention: op.attention.is_some() && pass != Pass::Reset,
-            masked: !channels.is_multiple_of(lanes * cell::vectors(self.isa, skinny.columns())),
+            attention: op.attention.is_some() && pass != Pass::GruPart1,
+            masked: !channels.is_multiple_of(lanes * postgemm::vectors(self.isa, skinny.columns())),
             linear: self.linear.is_some(),
         };
         let first = spec((first, self.gates, z.dhc), &self.skinny);
@@ -240,7 +241,7 @@ impl Forward {
         let kept = z.layers - usize::from(self.dst.is_some());
         let sums = |phase: usize| {
             let (gates, panels, each) = self.phase(phase);
-            self.cut.tallest().checked_mul(gates.len() * panels.width * each)
+            self.partition.tallest().checked_mul(gates.len() * panels.width * each)
         };
         let each = sums(0)?.max(sums(1)?);
         Some(Lens {
@@ -279,8 +280,8 @@ impl Forward {
             (_, second) => (0..1, self.outputs, second.as_ref()),
         };
         let weights = if phase == 1 { self.projection.as_ref().unwrap_or(&self.iter) } else { &self.iter };
-        let (sums, bytes) = (self.cut.tallest() * gates.len() * panels.width, gates.len() * weights.panel_bytes());
-        let whole = self.cut.whole && skinny.is_some_and(Skinny::is_whole);
+        let (sums, bytes) = (self.partition.tallest() * gates.len() * panels.width, gates.len() * weights.panel_bytes());
+        let whole = self.partition.whole && skinny.is_some_and(Skinny::is_whole);
         let each = if whole { (TASK_SUMS / sums).min(TASK_WEIGHT_BYTES / bytes.max(1)) } else { 1 };
         (gates, panels, each.clamp(1, panels.count))
     }
@@ -333,7 +334,7 @@ impl Generated for Forward {
     }
 
     fn build(&self) -> Result<Code, Error> {
-        let cell = |spec: &Option<cell::Spec>| spec.as_ref().map(|spec| Cell::get(self.isa, spec)).transpose();
+        let cell = |spec: &Option<postgemm::Spec>| spec.as_ref().map(|spec| Postgemm::get(self.isa, spec)).transpose();
         Ok(Code {
             skinny: self.skinny.build()?,
             second: self.second.as_ref().map(Skinny::build).transpose()?,
@@ -353,12 +354,12 @@ impl Generated for Forward {
             None => Buf::empty(),
         };
         let lines = self.lines((simd, ctx), [layer, iter, projection], &mut scratch)?;
-        let src = codec.source((simd, ctx), z, self.src, scratch.take(lens.src)?)?;
+        let src = codec.copy_init_layer((simd, ctx), z, self.src, scratch.take(lens.src)?)?;
         let mut gates = scratch.take(lens.gates)?;
         let sequences = [scratch.take(lens.sequences[0])?.into_buf(), scratch.take(lens.sequences[1])?.into_buf()];
         let sequences = sequences.map(|buf| States::packed(codec, buf, z.time, z.batch, self.outputs.padded()));
         let first = States::packed(codec, scratch.take(lens.first)?.into_buf(), 1, z.batch, self.first_width());
-        let mut run = Run {
+        let mut run = CellFwd {
             plan: self,
             code,
             simd,
@@ -382,23 +383,23 @@ impl Generated for Forward {
             let below = (l > 0).then_some(run.sequence);
             run.sequence = self.results(ctx, l)?.unwrap_or(sequences[l % 2]);
             let [h, c] = [View::optional(simd, ctx, Arg::SRC_1)?, View::optional(simd, ctx, Arg::SRC_2)?];
-            run.first.load((simd, h.as_ref()), z, l, z.sic);
-            run.cell.load((simd, c.as_ref()), z, l, z.dhc);
+            run.first.copy_init_iter((simd, h.as_ref()), z, l, z.sic);
+            run.cell.copy_init_iter((simd, c.as_ref()), z, l, z.dhc);
             let below = below.unwrap_or(src);
-            match run.inputs_of_one(ctx.executor(), (l, layer, below), &mut gates) {
+            match run.layer_gemm_of_one(ctx.executor(), (l, layer, below), &mut gates) {
                 Some(gates) => run.gates = gates,
-                None => self.inputs(simd, ctx, (l, layer, below), &run, &mut work),
+                None => self.layer_gemm(simd, ctx, (l, layer, below), &run, &mut work),
             }
             self.steps(ctx, l, &run, &mut work);
             let last = |d: usize| if is_backward(&self.op, d) { 0 } else { z.time - 1 };
             if let Some(h) = View::optional(simd, ctx, Arg::DST_1)? {
-                run.sequence.store(&h, z, (l, z.dic), last);
+                run.sequence.copy_res_iter(&h, z, (l, z.dic), last);
             }
             if let Some(c) = View::optional(simd, ctx, Arg::DST_2)? {
-                run.cell.store(&c, z, (l, z.dhc), |_| 0);
+                run.cell.copy_res_iter(&c, z, (l, z.dhc), |_| 0);
             }
         }
-        if self.dst.is_some() { Ok(()) } else { self.write(simd, ctx, run.sequence) }
+        if self.dst.is_some() { Ok(()) } else { self.copy_res_layer(simd, ctx, run.sequence) }
     }
 }
 
@@ -431,7 +432,7 @@ impl Forward {
             }
         }
         let (scale, shift) = self.codec().whole.unwrap_or((1.0, 0.0));
-        let numbers = Numbers { scale, shift, linear: self.linear.unwrap_or_default() };
+        let numbers = Scalars { scale, shift, linear: self.linear.unwrap_or_default() };
         let whole: [&[f32]; 3] = [first.shifts, first.factors, first.seven_bits];
         let projected: [&[f32]; 3] = [second.shifts, second.factors, second.seven_bits];
         Ok(ByChannel { bias, whole, projected, peephole, shares, numbers })
@@ -445,7 +446,7 @@ impl Forward {
     }
 
     /// The products of a layer's input, for all steps of both directions.
-    fn inputs(&self, simd: Simd, ctx: &Ctx<'_>, (l, layer, below): (usize, Buf, States), run: &Run<'_>, work: &mut Part<'_>) {
+    fn layer_gemm(&self, simd: Simd, ctx: &Ctx<'_>, (l, layer, below): (usize, Buf, States), run: &CellFwd<'_>, work: &mut Part<'_>) {
         let (z, c_row) = (&self.z, self.z.gates * self.gates.width * 4);
         let starts = |index: usize| {
             let (d, panel) = (index / self.gates.count, index % self.gates.count);
@@ -468,9 +469,9 @@ impl Forward {
     }
 
     /// All steps of a layer.
-    fn steps(&self, ctx: &Ctx<'_>, l: usize, run: &Run<'_>, work: &mut Part<'_>) {
+    fn steps(&self, ctx: &Ctx<'_>, l: usize, run: &CellFwd<'_>, work: &mut Part<'_>) {
         let z = &self.z;
-        self.cut.run(ctx.executor(), (z.time, self.phases()), work, &|place, share| {
+        self.partition.run(ctx.executor(), (z.time, self.phases()), work, &|place, share| {
             let time = |step: usize| if is_backward(&self.op, place.d) { z.time - 1 - step } else { step };
             let before = place.step.checked_sub(1).map(time);
             run.panels(&Step { l, t: time(place.step), before, after: None, place }, share);
@@ -478,7 +479,7 @@ impl Forward {
     }
 
     /// Stores the results of the last layer, unless they are in the destination's rows already.
-    fn write(&self, simd: Simd, ctx: &Ctx<'_>, sequence: States) -> Result<(), Error> {
+    fn copy_res_layer(&self, simd: Simd, ctx: &Ctx<'_>, sequence: States) -> Result<(), Error> {
         let (z, codec) = (&self.z, self.codec());
         let dst = View::of(simd, ctx, Arg::DST)?;
         dst.zero_padding();

@@ -1,18 +1,28 @@
 //! Rows of recurrent networks.
+//!
+//! | file | what it is for |
+//! |---|---|
+//! | `forward`, `backward` | the grid: layers, in these one product of the layer's input for all steps (`layer_gemm`), then steps and directions; copies of the network's states in and out (`copy_init_*`, `copy_res_*`) |
+//! | `cell_fwd`, `cell_bwd` | a cell, that is a panel of channels of one step: the product of the state (`gemm_iter`), then its gates |
+//! | `postgemm` | gates and states of all kinds of cells from the sums of both products, in generated code |
+//! | `skinny` | the products of a cell, of few rows |
+//! | `diff_weights`, `diff_operands` | gradients of weights and biases, for all steps of a layer at once |
+//! | `partition`, `persistent` | cells as tasks, and threads that go through all steps of a layer without being joined |
+//! | `weights`, `states`, `sizes`, `quantised` | packed weights; states in memory; sizes; scales and shifts of integer networks |
 
 mod backward;
-mod cell;
-mod cut;
+mod cell_bwd;
+mod cell_fwd;
+mod diff_operands;
+mod diff_weights;
 mod forward;
-mod parameters;
+mod partition;
+mod persistent;
+mod postgemm;
 mod quantised;
-mod relay;
-mod sides;
 mod sizes;
 mod skinny;
 mod states;
-mod step;
-mod sweep;
 mod weights;
 
 use crate::CpuTarget;

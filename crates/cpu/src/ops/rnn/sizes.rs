@@ -68,19 +68,12 @@ impl Sizes {
     /// [`Skip`] where a size is 0 or not known.
     pub(super) fn of(op: &Rnn) -> Result<Sizes, Skip> {
         let z = op.sizes().ok_or(Skip::Shape("ranks of no network"))?;
-        let size = |n: i64| usize::try_from(n).ok().filter(|n| *n > 0).ok_or(Skip::Shape("empty, or not known when it is planned"));
-        Ok(Sizes {
-            layers: size(z.layers)?,
-            directions: size(z.directions)?,
-            time: size(z.time)?,
-            batch: size(z.batch)?,
-            slc: size(z.slc)?,
-            sic: size(z.sic)?,
-            dhc: size(z.dhc)?,
-            dic: size(z.dic)?,
-            gates: size(z.gates)?,
-            bias_gates: size(op.cell.bias_gates())?,
-        })
+        let all = [z.layers, z.directions, z.time, z.batch, z.slc, z.sic, z.dhc, z.dic, z.gates, op.cell.bias_gates()];
+        if all.iter().any(|n| *n <= 0) {
+            return Err(Skip::Shape("empty, or not known when it is planned"));
+        }
+        let [layers, directions, time, batch, slc, sic, dhc, dic, gates, bias_gates] = all.map(|n| n as usize);
+        Ok(Sizes { layers, directions, time, batch, slc, sic, dhc, dic, gates, bias_gates })
     }
 
     /// Steps of all samples.

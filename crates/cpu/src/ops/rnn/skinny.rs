@@ -3,7 +3,7 @@
 //! Weights come from L2, at most 64 bytes a cycle. So each panel is read once for all rows; if the rows need it, half a panel at a time,
 //! since narrower tiles have more rows. On AMX rows come 32 at a time.
 
-use super::cut::Cut;
+use super::partition::Partition;
 use crate::kernels::amx::{self, Accumulate, Addend};
 use crate::kernels::gemv::{PanelRun, Row};
 use crate::kernels::multiversion::Simd;
@@ -111,24 +111,24 @@ pub(super) struct Ready {
 
 impl Skinny {
     /// Products of `depth` by panels of `width` columns, for slices of the rows of some steps.
-    pub(super) fn new(isa: Isa, product: Product, [depth, width]: [usize; 2], (cut, steps): (&Cut, usize)) -> Skinny {
+    pub(super) fn new(isa: Isa, product: Product, [depth, width]: [usize; 2], (partition, steps): (&Partition, usize)) -> Skinny {
         let whole = width / isa.width().lanes();
         let on_amx = isa.amx && amx::check(product).is_ok();
-        let halved = !on_amx && whole == SPLIT_PANEL_VECTORS && cut.tallest() > max_rows(isa, whole);
+        let halved = !on_amx && whole == SPLIT_PANEL_VECTORS && partition.tallest() > max_rows(isa, whole);
         let vectors = if halved { whole / 2 } else { whole };
         let tall = max_rows(isa, vectors);
         let mut heights = [false; MOST_ROWS];
-        cut.heights().into_iter().flat_map(|rows| runs(0..rows, tall)).for_each(|(_, rows, _)| heights[rows - 1] = true);
-        let sets = (MIN_SUMS / (cut.batch * vectors).max(1)).clamp(1, SETS);
+        partition.heights().into_iter().flat_map(|rows| runs(0..rows, tall)).for_each(|(_, rows, _)| heights[rows - 1] = true);
+        let sets = (MIN_SUMS / (partition.batch * vectors).max(1)).clamp(1, SETS);
         // The hardware prefetcher follows vectors through what several steps read.
-        let ahead = if cut.far && on_amx { Ahead::Panels } else { Ahead::given_if(cut.far && steps == 1) };
-        Skinny { isa, product, width, depth, vectors, heights, tall, sets, uses: cut.batch.saturating_mul(steps), on_amx, ahead }
+        let ahead = if partition.far && on_amx { Ahead::Panels } else { Ahead::given_if(partition.far && steps == 1) };
+        Skinny { isa, product, width, depth, vectors, heights, tall, sets, uses: partition.batch.saturating_mul(steps), on_amx, ahead }
     }
 
     /// Products of one row.
     pub(super) fn row(isa: Isa, product: Product, size: [usize; 2]) -> Skinny {
         let isa = isa.without_amx();
-        Skinny::new(isa, product, size, (&Cut::ROW, 1))
+        Skinny::new(isa, product, size, (&Partition::ROW, 1))
     }
 
     /// Columns of a panel that a tile takes.

@@ -46,7 +46,7 @@ impl Codec {
     }
 
     /// The rows of the first layer's input: those of the source at a byte offset and stride, or copies.
-    pub(super) fn source<'a>(
+    pub(super) fn copy_init_layer<'a>(
         &self,
         (simd, ctx): (Simd, &Ctx<'a>),
         z: &Sizes,
@@ -176,7 +176,7 @@ impl<'a> States<'a> {
     }
 
     /// Loads the `count` channels of a layer's initial states, or zeros.
-    pub(super) fn load(&self, (simd, view): (Simd, Option<&View<'_>>), z: &Sizes, l: usize, count: usize) {
+    pub(super) fn copy_init_iter(&self, (simd, view): (Simd, Option<&View<'_>>), z: &Sizes, l: usize, count: usize) {
         let Some(view) = view else { return self.codec.clear(simd, self.buf) };
         let (rows, each) = self.groups(view, z, count);
         for [d, n] in rows {
@@ -186,7 +186,7 @@ impl<'a> States<'a> {
     }
 
     /// Stores the `count` channels of a layer's states; `time` is that of a direction.
-    pub(super) fn store(&self, view: &View<'_>, z: &Sizes, (l, count): (usize, usize), time: impl Fn(usize) -> usize) {
+    pub(super) fn copy_res_iter(&self, view: &View<'_>, z: &Sizes, (l, count): (usize, usize), time: impl Fn(usize) -> usize) {
         let (rows, each) = self.groups(view, z, count);
         for [d, n] in rows {
             self.codec.store(view, (&[l, d, n], 0), &[self.row([d, time(d), n])], each * count);

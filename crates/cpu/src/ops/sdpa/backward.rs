@@ -1,16 +1,16 @@
 //! The gradients of attention. Scores are computed again, with the logarithm of each row's sum that the forward pass kept.
 //!
 //! A task has a part of the keys of a head and all queries of the heads that share these keys, both in blocks. For each pair of blocks it
-//! computes scores and from these the weights, products of gradients and values and from these the gradients of scores, and three more
+//! computes scores and from these the probabilities, products of gradients and values and from these the gradients of scores, and three more
 //! products. The gradients of values and keys are accumulated in L2 until their block is done; those of queries are accumulated in memory
 //! of the task's own. After all tasks, the tasks' query gradients are added up in the order of the keys.
 //!
 //! The floor is five products, where forward has two, plus one exponential and half a dozen operations for each score.
 
-use super::cut::BackwardCut;
+use super::blocking::BackwardBlocking;
 use super::operands::{Block, Heads, Mask, Part, Roles, factor, head, row_at, split, total};
 use super::products::{Kind, Left, Products, Ready, Right, Sums};
-use super::softmax::{Weights, score_gradients};
+use super::softmax::{Probabilities, score_gradients};
 use crate::decision::How;
 use crate::kernels::access::{Axis, View};
 use crate::kernels::lanes::fold;
@@ -33,7 +33,7 @@ const SKEW: usize = 16;
 /// The gradients of attention.
 #[derive(Debug)]
 pub(super) struct Backward {
-    cut: BackwardCut,
+    blocking: BackwardBlocking,
     products: Products,
     attr: Attr,
     mask: SdpaMask,
@@ -64,44 +64,46 @@ struct Space {
 struct Worker<'s> {
     queries: &'s mut [f32],
     /// Gradients of results, and the results.
-    changes: &'s mut [f32],
+    diff_results: &'s mut [f32],
     results: &'s mut [f32],
     /// Panels: keys over key elements, key elements over keys, keys over value elements; of queries; of gradients of results.
     keys: &'s mut [f32],
-    keys_across: &'s mut [f32],
+    keys_trans: &'s mut [f32],
     values: &'s mut [f32],
     query_panels: &'s mut [f32],
-    change_panels: &'s mut [f32],
-    weights: &'s mut [f32],
+    diff_result_panels: &'s mut [f32],
+    probabilities: &'s mut [f32],
     diff_scores: &'s mut [f32],
     /// Accumulators of the gradients of the block's keys and values, by key.
     diff_keys: &'s mut [f32],
     diff_values: &'s mut [f32],
-    /// For every row: what the forward pass kept, and the dot product of the result and its gradient.
-    kept: &'s mut [f32],
-    own: &'s mut [f32],
+    /// For every row: the log-sum-exp that the forward pass kept, and the dot product of the result and its gradient.
+    logsumexp: &'s mut [f32],
+    delta: &'s mut [f32],
     line: &'s mut [f32],
 }
 
 impl<'s> Worker<'s> {
     /// From its fields in their order.
-    fn of([queries, changes, results, keys, keys_across, values, query_panels, change_panels, rest @ ..]: [&'s mut [f32]; 15]) -> Self {
-        let [weights, diff_scores, diff_keys, diff_values, kept, own, line] = rest;
+    fn of(
+        [queries, diff_results, results, keys, keys_trans, values, query_panels, diff_result_panels, rest @ ..]: [&'s mut [f32]; 15],
+    ) -> Self {
+        let [probabilities, diff_scores, diff_keys, diff_values, logsumexp, delta, line] = rest;
         Worker {
             queries,
-            changes,
+            diff_results,
             results,
             keys,
-            keys_across,
+            keys_trans,
             values,
             query_panels,
-            change_panels,
-            weights,
+            diff_result_panels,
+            probabilities,
             diff_scores,
             diff_keys,
             diff_values,
-            kept,
-            own,
+            logsumexp,
+            delta,
             line,
         }
     }
@@ -109,27 +111,28 @@ impl<'s> Worker<'s> {
 
 impl Space {
     /// `None` on overflow.
-    fn new(cut: &BackwardCut, products: &Products) -> Option<Space> {
-        let widths = [products.width(cut.keys), products.width(cut.depth), products.width(cut.values)];
+    fn new(blocking: &BackwardBlocking, products: &Products) -> Option<Space> {
+        let widths = [products.width(blocking.keys), products.width(blocking.depth), products.width(blocking.values)];
         let up = |size: usize, unit: usize| size.checked_next_multiple_of(unit.max(1));
-        let (block, depth, values) = (up(cut.block, widths[0])?, up(cut.depth, widths[1])?, up(cut.values, widths[2])?);
-        let (query, result, score) = (up(cut.depth, 16)?.checked_add(SKEW)?, up(cut.values, 16)?.checked_add(SKEW)?, block + SKEW);
+        let (block, depth, values) = (up(blocking.block, widths[0])?, up(blocking.depth, widths[1])?, up(blocking.values, widths[2])?);
+        let (query, result, score) =
+            (up(blocking.depth, 16)?.checked_add(SKEW)?, up(blocking.values, 16)?.checked_add(SKEW)?, block + SKEW);
         let area = |rows: usize, columns: usize| up(rows.checked_mul(columns)?, 16);
         let lens = [
-            area(cut.rows, query)?,
-            area(cut.rows, result)?,
-            area(cut.rows, result)?,
-            area(cut.depth, block)?,
-            area(cut.block, depth)?,
-            area(cut.values, block)?,
-            area(cut.rows, depth)?,
-            area(cut.rows, values)?,
-            area(cut.rows, score)?,
-            area(cut.rows, score)?,
-            area(cut.block, depth)?,
-            area(cut.block, values)?,
-            up(cut.all_rows, 16)?,
-            up(cut.all_rows, 16)?,
+            area(blocking.rows, query)?,
+            area(blocking.rows, result)?,
+            area(blocking.rows, result)?,
+            area(blocking.depth, block)?,
+            area(blocking.block, depth)?,
+            area(blocking.values, block)?,
+            area(blocking.rows, depth)?,
+            area(blocking.rows, values)?,
+            area(blocking.rows, score)?,
+            area(blocking.rows, score)?,
+            area(blocking.block, depth)?,
+            area(blocking.block, values)?,
+            up(blocking.all_rows, 16)?,
+            up(blocking.all_rows, 16)?,
             // Also one element for every key.
             up(block, 16)?,
         ];
@@ -146,18 +149,18 @@ impl Backward {
         for t in [Some(&op.q), Some(&op.k), Some(&op.v), Some(&op.dst), op.mask.as_ref()].into_iter().flatten() {
             support::operand_type(t.dtype)?;
         }
-        let cut = BackwardCut::new(op, &products);
-        let space = Space::new(&cut, &products).ok_or(TOO_LARGE)?;
+        let blocking = BackwardBlocking::new(op, &products);
+        let space = Space::new(&blocking, &products).ok_or(TOO_LARGE)?;
         let all = total(&space.lens).and_then(|each| for_workers(workers, each)).ok_or(TOO_LARGE)?;
-        let pieces = Backward::piece(&cut, &space).and_then(|piece| piece.checked_mul(cut.tasks())).ok_or(TOO_LARGE)?;
+        let pieces = Backward::piece(&blocking, &space).and_then(|piece| piece.checked_mul(blocking.tasks())).ok_or(TOO_LARGE)?;
         let scratch = Lens { shared: pieces, workers: all };
         let bytes = scratch.bytes().ok_or(TOO_LARGE)?;
-        Ok((Backward { cut, products, attr: attr.clone(), mask: op.mask_kind, scale: op.scale_kind, workers, space, scratch }, bytes))
+        Ok((Backward { blocking, products, attr: attr.clone(), mask: op.mask_kind, scale: op.scale_kind, workers, space, scratch }, bytes))
     }
 
     /// Elements of a task's gradients of queries.
-    fn piece(cut: &BackwardCut, space: &Space) -> Option<usize> {
-        cut.all_rows.checked_mul(space.depth)?.checked_next_multiple_of(16)
+    fn piece(blocking: &BackwardBlocking, space: &Space) -> Option<usize> {
+        blocking.all_rows.checked_mul(space.depth)?.checked_next_multiple_of(16)
     }
 }
 
@@ -165,7 +168,7 @@ impl Generated for Backward {
     type Code = Ready;
 
     fn decision(&self, problem: &Problem) -> Decision {
-        let (BackwardCut { rows, block, .. }, Space { query, result, score, .. }) = (&self.cut, self.space);
+        let (BackwardBlocking { rows, block, .. }, Space { query, result, score, .. }) = (&self.blocking, self.space);
         How::new(
             "gradients of attention: scores of blocks of queries by blocks of keys are computed again",
             self.products.rate(),
@@ -180,7 +183,7 @@ impl Generated for Backward {
 
     fn build(&self) -> Result<Ready, Error> {
         let [keys, depth, values] = self.space.widths;
-        let (rows, columns) = (self.cut.heights(), self.cut.key_heights());
+        let (rows, columns) = (self.blocking.heights(), self.blocking.key_heights());
         let kinds = [(rows, false, keys), (rows, false, depth), (columns, true, depth), (columns, true, values)];
         self.products.build(&kinds.map(|(rows, transposed, width)| Kind { rows, transposed, width }))
     }
@@ -204,23 +207,23 @@ impl Generated for Backward {
             v: bound(Arg::SRC_2)?,
             dst: bound(Arg::DST)?,
             diff_dst: bound(Arg::DIFF_DST)?,
-            mask: Mask::of((simd, ctx), self.mask, self.cut.queries)?,
-            kept: View::of(simd, ctx, Arg::WORKSPACE)?,
+            mask: Mask::of((simd, ctx), self.mask, self.blocking.queries)?,
+            logsumexp: View::of(simd, ctx, Arg::WORKSPACE)?,
             factor: factor(simd, ctx, self.scale)?,
             diff_q,
             diff_k,
             diff_v,
         };
-        let (cut, executor) = (&self.cut, ctx.executor());
+        let (blocking, executor) = (&self.blocking, ctx.executor());
         let (mut space, pieces) = (scratch.take(self.scratch.workers)?, scratch.take(self.scratch.shared)?);
-        let piece = Backward::piece(cut, &self.space).unwrap_or(0);
-        let pieces = space.work_on(pieces, executor, self.workers, (cut.tasks(), piece), &|task, diff_queries, space| {
-            on.part(task / cut.parts, cut.part(task % cut.parts), diff_queries, Worker::of(split(space, self.space.lens)));
+        let piece = Backward::piece(blocking, &self.space).unwrap_or(0);
+        let pieces = space.work_on(pieces, executor, self.workers, (blocking.tasks(), piece), &|task, diff_queries, space| {
+            on.part(task / blocking.parts, blocking.part(task % blocking.parts), diff_queries, Worker::of(split(space, self.space.lens)));
         });
         let pieces = &*pieces.into_slice();
-        executor.run(self.workers.min(executor.threads()), cut.units() * cut.blocks, &|_, task| {
-            let (unit, block) = (task / cut.blocks, task % cut.blocks);
-            on.join(unit, cut.block_rows(block), &pieces[unit * cut.parts * piece..][..cut.parts * piece]);
+        executor.run(self.workers.min(executor.threads()), blocking.units() * blocking.blocks, &|_, task| {
+            let (unit, block) = (task / blocking.blocks, task % blocking.blocks);
+            on.combine(unit, blocking.block_rows(block), &pieces[unit * blocking.parts * piece..][..blocking.parts * piece]);
         });
         Ok(())
     }
@@ -237,7 +240,7 @@ struct Gradients<'a> {
     dst: Heads<'a>,
     diff_dst: Heads<'a>,
     mask: Option<Mask<'a>>,
-    kept: View<'a>,
+    logsumexp: View<'a>,
     factor: f32,
     diff_q: View<'a>,
     diff_k: View<'a>,
@@ -247,44 +250,44 @@ struct Gradients<'a> {
 impl Gradients<'_> {
     /// A part of the keys, with all rows of their unit.
     fn part(&self, unit: usize, keys: Range<usize>, diff_queries: &mut [f32], mut on: Worker<'_>) {
-        let cut = &self.kernel.cut;
+        let blocking = &self.kernel.blocking;
         diff_queries.fill(0.0);
-        self.own(unit, &mut on);
-        for start in keys.clone().step_by(cut.block) {
-            let block = start..(start + cut.block).min(keys.end);
+        self.delta(unit, &mut on);
+        for start in keys.clone().step_by(blocking.block) {
+            let block = start..(start + blocking.block).min(keys.end);
             self.keys(unit, &block, diff_queries, &mut on);
         }
     }
 
-    /// Computes for every row what is needed: what the forward pass kept, and the dot product of the result and its gradient.
-    fn own(&self, unit: usize, on: &mut Worker<'_>) {
-        let Backward { cut, space, .. } = self.kernel;
-        let (batch, first) = cut.first_row(unit);
-        Axis::new(&[1, 2], self.kept.dims()).read(&self.kept, &head(batch, 0), first, &mut on.kept[..cut.all_rows]);
-        for block in 0..cut.blocks {
-            let rows = cut.block_rows(block);
+    /// Computes for every row what is needed: the log-sum-exp that the forward pass kept, and the dot product of the result and its gradient.
+    fn delta(&self, unit: usize, on: &mut Worker<'_>) {
+        let Backward { blocking, space, .. } = self.kernel;
+        let (batch, first) = blocking.first_row(unit);
+        Axis::new(&[1, 2], self.logsumexp.dims()).read(&self.logsumexp, &head(batch, 0), first, &mut on.logsumexp[..blocking.all_rows]);
+        for block in 0..blocking.blocks {
+            let rows = blocking.block_rows(block);
             let of = first + rows.start..first + rows.end;
             self.dst.rows(batch, &of, 1.0, (on.results, space.result));
-            self.diff_dst.rows(batch, &of, 1.0, (on.changes, space.result));
-            let own = &mut on.own[rows];
-            self.simd.run(Dots { a: on.results, b: on.changes, step: space.result, size: cut.values, to: own });
+            self.diff_dst.rows(batch, &of, 1.0, (on.diff_results, space.result));
+            let delta = &mut on.delta[rows];
+            self.simd.run(Dots { a: on.results, b: on.diff_results, step: space.result, size: blocking.values, to: delta });
         }
     }
 
     /// A block of keys, with all rows.
     fn keys(&self, unit: usize, keys: &Range<usize>, diff_queries: &mut [f32], on: &mut Worker<'_>) {
-        let Backward { cut, space, .. } = self.kernel;
-        let pos = head(unit / cut.heads, unit % cut.heads);
+        let Backward { blocking, space, .. } = self.kernel;
+        let pos = head(unit / blocking.heads, unit % blocking.heads);
         let part = |roles, depth, columns| Part { head: pos, roles, depth, columns };
         let form = |width| self.kernel.products.form(width);
-        self.k.panels(&part(NO_TRANS, 0..cut.depth, keys.clone()), form(space.widths[0]), on.keys);
-        self.k.panels(&part(TRANS, keys.clone(), 0..cut.depth), form(space.widths[1]), on.keys_across);
-        self.v.panels(&part(TRANS, 0..cut.values, keys.clone()), form(space.widths[0]), on.values);
+        self.k.panels(&part(NO_TRANS, 0..blocking.depth, keys.clone()), form(space.widths[0]), on.keys);
+        self.k.panels(&part(TRANS, keys.clone(), 0..blocking.depth), form(space.widths[1]), on.keys_trans);
+        self.v.panels(&part(TRANS, 0..blocking.values, keys.clone()), form(space.widths[0]), on.values);
         on.diff_keys.fill(0.0);
         on.diff_values.fill(0.0);
-        for block in 0..cut.blocks {
-            let rows = cut.block_rows(block);
-            if rows.clone().any(|row| cut.visible(row) > keys.start) {
+        for block in 0..blocking.blocks {
+            let rows = blocking.block_rows(block);
+            if rows.clone().any(|row| blocking.visible(row) > keys.start) {
                 let diff = &mut diff_queries[rows.start * space.depth..rows.end * space.depth];
                 self.block(unit, (rows, keys), diff, on);
             }
@@ -306,17 +309,17 @@ impl Gradients<'_> {
                 to.write(&pos, number, &row[..size]);
             }
         };
-        store(&self.diff_k, (3, 2), (on.diff_keys, space.depth), cut.depth);
-        store(&self.diff_v, (2, 3), (on.diff_values, space.values), cut.values);
+        store(&self.diff_k, (3, 2), (on.diff_keys, space.depth), blocking.depth);
+        store(&self.diff_v, (2, 3), (on.diff_values, space.values), blocking.values);
     }
 
     /// A block of rows and a block of keys.
     fn block(&self, unit: usize, (rows, keys): (Range<usize>, &Range<usize>), diff_queries: &mut [f32], on: &mut Worker<'_>) {
-        let (Backward { cut, space, .. }, products) = (self.kernel, self.products);
-        let (batch, first) = cut.first_row(unit);
+        let (Backward { blocking, space, .. }, products) = (self.kernel, self.products);
+        let (batch, first) = blocking.first_row(unit);
         let (of, count) = (first + rows.start..first + rows.end, rows.len());
         self.q.rows(batch, &of, self.factor, (on.queries, space.query));
-        self.diff_dst.rows(batch, &of, 1.0, (on.changes, space.result));
+        self.diff_dst.rows(batch, &of, 1.0, (on.diff_results, space.result));
         let plain = |numbers, step| Left { numbers, step, rows: count, transposed: false };
         let by_keys = |panels, depth: usize| Right {
             panels,
@@ -325,45 +328,45 @@ impl Gradients<'_> {
             panel: depth * space.widths[0],
             skip_zeros: false,
         };
-        let sums = Sums { numbers: &mut *on.weights, step: space.score, add: false };
-        products.run(self.simd, &plain(&*on.queries, space.query), &by_keys(&*on.keys, cut.depth), cut.depth, sums);
+        let sums = Sums { numbers: &mut *on.probabilities, step: space.score, add: false };
+        products.run(self.simd, &plain(&*on.queries, space.query), &by_keys(&*on.keys, blocking.depth), blocking.depth, sums);
         if let Some(mask) = &self.mask {
-            mask.add(&Block { batch, rows: of, keys: keys.clone() }, 1.0, (&mut *on.weights, space.score), &mut *on.line);
+            mask.add(&Block { batch, rows: of, keys: keys.clone() }, 1.0, (&mut *on.probabilities, space.score), &mut *on.line);
         }
-        self.simd.run(Weights {
-            scores: &mut *on.weights,
+        self.simd.run(Probabilities {
+            scores: &mut *on.probabilities,
             step: space.score,
             columns: keys.len(),
-            visible: |i: usize| cut.visible(rows.start + i).clamp(keys.start, keys.end) - keys.start,
-            kept: &on.kept[rows.clone()],
+            visible: |i: usize| blocking.visible(rows.start + i).clamp(keys.start, keys.end) - keys.start,
+            logsumexp: &on.logsumexp[rows.clone()],
         });
         let sums = Sums { numbers: &mut *on.diff_scores, step: space.score, add: false };
-        products.run(self.simd, &plain(&*on.changes, space.result), &by_keys(&*on.values, cut.values), cut.values, sums);
-        score_gradients(self.simd, &*on.weights, &mut *on.diff_scores, space.score, keys.len(), &on.own[rows]);
+        products.run(self.simd, &plain(&*on.diff_results, space.result), &by_keys(&*on.values, blocking.values), blocking.values, sums);
+        score_gradients(self.simd, &*on.probabilities, &mut *on.diff_scores, space.score, keys.len(), &on.delta[rows]);
         self.add(count, keys.len(), diff_queries, on);
     }
 
-    /// Adds the products with weights and their gradients to the gradients of values, keys and queries.
+    /// Adds the products with probabilities and their gradients to the gradients of values, keys and queries.
     fn add(&self, rows: usize, keys: usize, diff_queries: &mut [f32], on: &mut Worker<'_>) {
-        let (Backward { cut, space, .. }, products) = (self.kernel, self.products);
+        let (Backward { blocking, space, .. }, products) = (self.kernel, self.products);
         let [_, by_depth, by_value] = space.widths;
         let across = |numbers| Left { numbers, step: space.score, rows: keys, transposed: true };
         let plain = |numbers, step| Left { numbers, step, rows, transposed: false };
-        self.panels(&plain(&*on.changes, space.result), cut.values, by_value, &mut *on.change_panels);
-        let right = self.gradients(&*on.change_panels, by_value, [rows, cut.values]);
+        self.panels(&plain(&*on.diff_results, space.result), blocking.values, by_value, &mut *on.diff_result_panels);
+        let right = self.gradients(&*on.diff_result_panels, by_value, [rows, blocking.values]);
         let sums = Sums { numbers: &mut *on.diff_values, step: space.values, add: true };
-        products.run(self.simd, &across(&*on.weights), &right, rows, sums);
-        self.panels(&plain(&*on.queries, space.query), cut.depth, by_depth, &mut *on.query_panels);
-        let right = self.gradients(&*on.query_panels, by_depth, [rows, cut.depth]);
+        products.run(self.simd, &across(&*on.probabilities), &right, rows, sums);
+        self.panels(&plain(&*on.queries, space.query), blocking.depth, by_depth, &mut *on.query_panels);
+        let right = self.gradients(&*on.query_panels, by_depth, [rows, blocking.depth]);
         let sums = Sums { numbers: &mut *on.diff_keys, step: space.depth, add: true };
         products.run(self.simd, &across(&*on.diff_scores), &right, rows, sums);
         let left = plain(&*on.diff_scores, space.score);
-        let right = self.gradients(&*on.keys_across, by_depth, [keys, cut.depth]);
+        let right = self.gradients(&*on.keys_trans, by_depth, [keys, blocking.depth]);
         let sums = Sums { numbers: diff_queries, step: space.depth, add: true };
         products.run(self.simd, &left, &right, keys, sums);
     }
 
-    /// Panels that are multiplied by weights or their gradients: those of masked-out keys are 0 and must not contribute NaN.
+    /// Panels that are multiplied by probabilities or their gradients: those of masked-out keys are 0 and must not contribute NaN.
     fn gradients<'p>(&self, panels: &'p [f32], width: usize, [depth, columns]: [usize; 2]) -> Right<'p> {
         let panel = depth * width;
         let words = &panels[..panel * columns.div_ceil(width)];
@@ -377,18 +380,18 @@ impl Gradients<'_> {
     }
 
     /// Adds up the gradients that all parts of the keys have for a block of queries, and writes them.
-    fn join(&self, unit: usize, rows: Range<usize>, pieces: &[f32]) {
-        let Backward { cut, space, .. } = self.kernel;
-        let (batch, first) = cut.first_row(unit);
-        let piece = pieces.len() / cut.parts;
+    fn combine(&self, unit: usize, rows: Range<usize>, pieces: &[f32]) {
+        let Backward { blocking, space, .. } = self.kernel;
+        let (batch, first) = blocking.first_row(unit);
+        let piece = pieces.len() / blocking.parts;
         let mut line = [0.0; 128];
         for row in rows {
-            let mut pos = row_at(batch, first + row, cut.queries);
-            for start in (0..cut.depth).step_by(line.len()) {
-                let line = &mut line[..(cut.depth - start).min(128)];
+            let mut pos = row_at(batch, first + row, blocking.queries);
+            for start in (0..blocking.depth).step_by(line.len()) {
+                let line = &mut line[..(blocking.depth - start).min(128)];
                 let part = |p: usize| &pieces[p * piece + row * space.depth + start..];
                 line.iter_mut().zip(part(0)).for_each(|(x, y)| *x = *y);
-                (1..cut.parts).for_each(|p| line.iter_mut().zip(part(p)).for_each(|(x, y)| *x += y));
+                (1..blocking.parts).for_each(|p| line.iter_mut().zip(part(p)).for_each(|(x, y)| *x += y));
                 line.iter_mut().for_each(|x| *x *= self.factor);
                 pos[3] = start as i64;
                 self.diff_q.write(&pos, 3, line);

@@ -1,7 +1,7 @@
 //! `flash`: attention in one pass, without the matrix of scores in memory.
 //!
 //! A task has blocks of rows, one after the other, and processes the keys of each in blocks. A first product, of queries and panels of
-//! keys, gives the scores; [`Step`] scales them, replaces them by exponentials and rescales the accumulated results; a second product
+//! keys, gives the scores; [`OnlineSoftmax`] scales them, replaces them by exponentials and rescales the accumulated results; a second product
 //! accumulates the results. Both products and all between them stay in L2; a result is written once. Panels of keys and values are packed
 //! for the first block of rows and kept for the task's others ([`Groups`]).
 //!
@@ -11,11 +11,11 @@
 //! The floor is that of the products, `4 * queries * keys * size` operations a head. In addition every task copies keys and values to
 //! panels, and a vector of scores takes some twenty instructions for its exponentials.
 
-use super::cut::{Cut, Groups, Place};
+use super::blocking::{Blocking, Groups, RowBlock};
+use super::decode;
 use super::operands::{Block, Heads, Mask, Part, Roles, add_scaled, factor, head, row_at, split, total};
 use super::products::{Kind, Left, Products, Ready, Right, Sums};
-use super::softmax::{Row, Step};
-use super::thin;
+use super::softmax::{OnlineSoftmax, Row};
 use crate::decision::How;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::multiversion::Simd;
@@ -39,7 +39,7 @@ const CHUNK: usize = 128;
 /// Attention, forward.
 #[derive(Debug)]
 pub(super) struct Forward {
-    cut: Cut,
+    blocking: Blocking,
     groups: Groups,
     products: Products,
     attr: Attr,
@@ -85,21 +85,21 @@ struct Worker<'s> {
 
 impl Space {
     /// Words of the panels of a block of keys, and of its values. `None` on overflow.
-    fn blocks(cut: &Cut, products: &Products) -> Option<[usize; 2]> {
+    fn blocks(blocking: &Blocking, products: &Products) -> Option<[usize; 2]> {
         let up = |size: usize, columns: usize| size.checked_next_multiple_of(products.width(columns));
         let panels = |columns: usize, depth: usize| columns.checked_mul(products.words(depth))?.checked_next_multiple_of(16);
-        Some([panels(up(cut.block, cut.keys)?, cut.depth)?, panels(up(cut.values, cut.values)?, cut.block)?])
+        Some([panels(up(blocking.block, blocking.keys)?, blocking.depth)?, panels(up(blocking.values, blocking.values)?, blocking.block)?])
     }
 
     /// `None` on overflow.
-    fn new(cut: &Cut, products: &Products, groups: &Groups) -> Option<Space> {
-        let widths = [products.width(cut.keys), products.width(cut.values)];
-        let blocks = Space::blocks(cut, products)?;
-        let kept = if groups.keep() { cut.key_blocks() } else { 1 };
-        let block = cut.block.checked_next_multiple_of(widths[0])?;
-        let values = cut.values.checked_next_multiple_of(widths[1])?;
-        let (query, score) = (products.words(cut.depth).checked_next_multiple_of(16)?.checked_add(SKEW)?, block + SKEW);
-        let by_rows = |step: usize| cut.rows.checked_mul(step)?.checked_next_multiple_of(16);
+    fn new(blocking: &Blocking, products: &Products, groups: &Groups) -> Option<Space> {
+        let widths = [products.width(blocking.keys), products.width(blocking.values)];
+        let blocks = Space::blocks(blocking, products)?;
+        let kept = if groups.keep() { blocking.key_blocks() } else { 1 };
+        let block = blocking.block.checked_next_multiple_of(widths[0])?;
+        let values = blocking.values.checked_next_multiple_of(widths[1])?;
+        let (query, score) = (products.words(blocking.depth).checked_next_multiple_of(16)?.checked_add(SKEW)?, block + SKEW);
+        let by_rows = |step: usize| blocking.rows.checked_mul(step)?.checked_next_multiple_of(16);
         let [keys, panels] = [blocks[0].checked_mul(kept)?, blocks[1].checked_mul(kept)?];
         let [finite, line] = [kept.checked_next_multiple_of(16)?, block.checked_next_multiple_of(16)?];
         let lens = [by_rows(query)?, keys, panels, finite, by_rows(score)?, line];
@@ -126,26 +126,26 @@ impl Forward {
         for t in [Some(&op.q), Some(&op.k), Some(&op.v), op.mask.as_ref()].into_iter().flatten() {
             support::operand_type(t.dtype)?;
         }
-        let cut = Cut::new(op, &products);
-        let pairs = op.q.dtype == DataType::Bf16 && Heads::has_pairs(&op.k) && Heads::has_pairs(&op.v) && cut.rows > thin::MAX_ROWS;
+        let blocking = Blocking::new(op, &products);
+        let pairs = op.q.dtype == DataType::Bf16 && Heads::has_pairs(&op.k) && Heads::has_pairs(&op.v) && blocking.rows > decode::MAX_ROWS;
         let products = products.of_bf16().filter(|_| pairs && is_unscaled(attr)).unwrap_or(products);
-        let [keys, values] = Space::blocks(&cut, &products).ok_or(TOO_LARGE)?;
-        let panels = keys.saturating_add(values).saturating_mul(cut.key_blocks());
-        let groups = Groups::new(&cut, workers, if cut.rows > thin::MAX_ROWS { panels } else { usize::MAX });
-        let space = Space::new(&cut, &products, &groups).ok_or(TOO_LARGE)?;
+        let [keys, values] = Space::blocks(&blocking, &products).ok_or(TOO_LARGE)?;
+        let panels = keys.saturating_add(values).saturating_mul(blocking.key_blocks());
+        let groups = Groups::new(&blocking, workers, if blocking.rows > decode::MAX_ROWS { panels } else { usize::MAX });
+        let space = Space::new(&blocking, &products, &groups).ok_or(TOO_LARGE)?;
         let all = space.total().and_then(|each| for_workers(workers, each)).ok_or(TOO_LARGE)?;
-        let tasks = groups.count(&cut).checked_mul(cut.parts).ok_or(TOO_LARGE)?;
+        let tasks = groups.count(&blocking).checked_mul(blocking.parts).ok_or(TOO_LARGE)?;
         let each = space.piece().checked_mul(groups.each).ok_or(TOO_LARGE)?;
-        let pieces = if cut.parts == 1 { Some(0) } else { tasks.checked_mul(each) }.ok_or(TOO_LARGE)?;
+        let pieces = if blocking.parts == 1 { Some(0) } else { tasks.checked_mul(each) }.ok_or(TOO_LARGE)?;
         let scratch = Lens { shared: pieces, workers: all };
         let bytes = scratch.bytes().ok_or(TOO_LARGE)?;
         let (attr, mask, scale) = (attr.clone(), op.mask_kind, op.scale_kind);
-        Ok((Forward { cut, groups, products, attr, mask, scale, workers, space, scratch }, bytes))
+        Ok((Forward { blocking, groups, products, attr, mask, scale, workers, space, scratch }, bytes))
     }
 
     /// Whether keys and values are read once, for a few rows, in place.
-    fn is_thin(&self) -> bool {
-        self.cut.rows <= thin::MAX_ROWS
+    fn is_decode(&self) -> bool {
+        self.blocking.rows <= decode::MAX_ROWS
     }
 }
 
@@ -153,8 +153,8 @@ impl Generated for Forward {
     type Code = Ready;
 
     fn decision(&self, problem: &Problem) -> Decision {
-        let (Cut { rows, block, .. }, Space { query, score, result, blocks, .. }) = (&self.cut, self.space);
-        let algorithm = if self.is_thin() {
+        let (Blocking { rows, block, .. }, Space { query, score, result, blocks, .. }) = (&self.blocking, self.space);
+        let algorithm = if self.is_decode() {
             "attention in one pass: keys and values are read once where they lie, an online softmax between"
         } else {
             "attention in one pass: queries by blocks of keys, an online softmax between the two products"
@@ -168,8 +168,8 @@ impl Generated for Forward {
     }
 
     fn build(&self) -> Result<Ready, Error> {
-        let kinds = self.space.widths.map(|width| Kind { rows: self.cut.heights(), transposed: false, width });
-        self.products.build(if self.is_thin() { &[] } else { &kinds })
+        let kinds = self.space.widths.map(|width| Kind { rows: self.blocking.heights(), transposed: false, width });
+        self.products.build(if self.is_decode() { &[] } else { &kinds })
     }
 
     fn table_bytes(&self) -> usize {
@@ -187,31 +187,31 @@ impl Generated for Forward {
             q: bound(Arg::SRC)?,
             k: bound(Arg::SRC_1)?,
             v: bound(Arg::SRC_2)?,
-            mask: Mask::of((simd, ctx), self.mask, self.cut.queries)?,
+            mask: Mask::of((simd, ctx), self.mask, self.blocking.queries)?,
             factor: factor(simd, ctx, self.scale)?,
             dst,
-            kept: View::optional(simd, ctx, Arg::WORKSPACE)?,
+            logsumexp: View::optional(simd, ctx, Arg::WORKSPACE)?,
         };
-        let (Forward { cut, groups, .. }, executor) = (self, ctx.executor());
+        let (Forward { blocking, groups, .. }, executor) = (self, ctx.executor());
         let (mut space, pieces) = (scratch.take(self.scratch.workers)?, scratch.take(self.scratch.shared)?);
-        if cut.parts == 1 {
-            space.work(executor, self.workers, groups.count(cut), &|task, space| {
+        if blocking.parts == 1 {
+            space.work(executor, self.workers, groups.count(blocking), &|task, space| {
                 let mut packed = 0;
-                groups.blocks(task).for_each(|block| on.whole(&cut.place(block, 0), &mut packed, space));
+                groups.blocks(task).for_each(|block| on.whole(&blocking.place(block, 0), &mut packed, space));
             });
             return Ok(());
         }
-        let (tasks, piece) = (groups.count(cut) * cut.parts, self.space.piece());
+        let (tasks, piece) = (groups.count(blocking) * blocking.parts, self.space.piece());
         let pieces = space.work_on(pieces, executor, self.workers, (tasks, piece * groups.each), &|task, pieces, space| {
             let mut packed = 0;
-            for (block, own) in groups.blocks(task / cut.parts).zip(pieces.chunks_exact_mut(piece)) {
-                on.part(&cut.place(block, task % cut.parts), &mut packed, own, space);
+            for (block, own) in groups.blocks(task / blocking.parts).zip(pieces.chunks_exact_mut(piece)) {
+                on.part(&blocking.place(block, task % blocking.parts), &mut packed, own, space);
             }
         });
         let pieces = &*pieces.into_slice();
-        executor.run(self.workers.min(executor.threads()), cut.row_blocks(), &|_, block| {
+        executor.run(self.workers.min(executor.threads()), blocking.row_blocks(), &|_, block| {
             let (group, at) = groups.of(block);
-            on.join(&cut.place(block, 0), &pieces[(group * cut.parts * groups.each + at) * piece..]);
+            on.combine(&blocking.place(block, 0), &pieces[(group * blocking.parts * groups.each + at) * piece..]);
         });
         Ok(())
     }
@@ -233,7 +233,7 @@ struct Attention<'a> {
     mask: Option<Mask<'a>>,
     factor: f32,
     dst: View<'a>,
-    kept: Option<View<'a>>,
+    logsumexp: Option<View<'a>>,
 }
 
 /// A block of a part's keys.
@@ -253,15 +253,15 @@ fn rows_in(numbers: &mut [f32]) -> &mut [Row] {
 
 impl Attention<'_> {
     /// All keys: writes results. `packed` blocks have panels already.
-    fn whole(&self, at: &Place, packed: &mut usize, space: &mut [f32]) {
+    fn whole(&self, at: &RowBlock, packed: &mut usize, space: &mut [f32]) {
         let sizes = &self.kernel.space;
         let (space, own) = space.split_at_mut(space.len() - sizes.piece());
         self.part(at, packed, own, space);
         let (results, rows) = own.split_at_mut(sizes.results);
-        let (step, Cut { values, queries, .. }) = (self.kernel.space.result, &self.kernel.cut);
+        let (step, Blocking { values, queries, .. }) = (self.kernel.space.result, &self.kernel.blocking);
         let rows = &rows_in(rows)[..at.rows.len()];
         for (i, state) in rows.iter().enumerate() {
-            let share = state.share();
+            let share = state.inverse_sum();
             results[i * step..][..*values].iter_mut().for_each(|x| *x *= share);
         }
         for (row, state) in at.rows.clone().zip(rows) {
@@ -278,26 +278,26 @@ impl Attention<'_> {
 
     /// Whether all rows of a batch are contiguous in memory.
     fn is_dense(&self) -> bool {
-        let Cut { values, queries, .. } = self.kernel.cut;
+        let Blocking { values, queries, .. } = self.kernel.blocking;
         [1, values, values * queries].into_iter().zip([3, 2, 1]).all(|(step, dim)| self.dst.stride(dim) == Some(step as i64))
     }
 
     /// Stores what training needs about a row.
     fn keep(&self, pos: &Pos, row: Row) {
-        if let Some(kept) = &self.kept {
-            kept.write(pos, 2, &[row.logarithm()]);
+        if let Some(logsumexp) = &self.logsumexp {
+            logsumexp.write(pos, 2, &[row.logsumexp()]);
         }
     }
 
     /// A part of the keys: leaves results and [`Row`]s in `own`.
-    fn part(&self, at: &Place, packed: &mut usize, own: &mut [f32], space: &mut [f32]) {
-        let Forward { cut, space: sizes, .. } = self.kernel;
+    fn part(&self, at: &RowBlock, packed: &mut usize, own: &mut [f32], space: &mut [f32]) {
+        let Forward { blocking, space: sizes, .. } = self.kernel;
         let (results, rows) = own.split_at_mut(sizes.results);
         let rows = &mut rows_in(rows)[..at.rows.len()];
         let [queries, keys, values, finite, scores, line] = split(space, sizes.lens);
         let mut worker = Worker { queries, keys, values, finite, scores, line, results };
         rows.fill(Row::NONE);
-        let end = at.keys.end.min(cut.reach(&at.rows));
+        let end = at.keys.end.min(blocking.reach(&at.rows));
         if end <= at.keys.start {
             return worker.results.fill(0.0);
         }
@@ -306,10 +306,10 @@ impl Attention<'_> {
         } else {
             self.q.rows(at.batch, &at.rows, 1.0, (worker.queries, sizes.query));
         }
-        for (i, start) in at.keys.clone().step_by(cut.block).take_while(|start| *start < end).enumerate() {
-            let whole = start..(start + cut.block).min(at.keys.end);
+        for (i, start) in at.keys.clone().step_by(blocking.block).take_while(|start| *start < end).enumerate() {
+            let whole = start..(start + blocking.block).min(at.keys.end);
             let block = KeyBlock { number: i, at: if self.kernel.groups.keep() { i } else { 0 }, end: whole.end.min(end), whole };
-            if !self.kernel.is_thin() && (i >= *packed || !self.kernel.groups.keep()) {
+            if !self.kernel.is_decode() && (i >= *packed || !self.kernel.groups.keep()) {
                 self.pack(at, &block, &mut worker);
                 *packed = i + 1;
             }
@@ -318,22 +318,22 @@ impl Attention<'_> {
     }
 
     /// Packs a block of keys with its values.
-    fn pack(&self, at: &Place, block: &KeyBlock, on: &mut Worker<'_>) {
-        let Forward { cut, space: sizes, .. } = self.kernel;
+    fn pack(&self, at: &RowBlock, block: &KeyBlock, on: &mut Worker<'_>) {
+        let Forward { blocking, space: sizes, .. } = self.kernel;
         let (head, keys) = (head(at.batch, at.shared), &block.whole);
         let [form, form_of_values] = sizes.widths.map(|width| self.kernel.products.form(width));
-        let part = Part { head, roles: MATRIX, depth: 0..cut.depth, columns: keys.clone() };
+        let part = Part { head, roles: MATRIX, depth: 0..blocking.depth, columns: keys.clone() };
         self.k.panels(&part, form, &mut on.keys[block.at * sizes.blocks[0]..][..sizes.blocks[0]]);
-        let part = Part { head, roles: MATRIX, depth: keys.clone(), columns: 0..cut.values };
+        let part = Part { head, roles: MATRIX, depth: keys.clone(), columns: 0..blocking.values };
         let values = &mut on.values[block.at * sizes.blocks[1]..][..sizes.blocks[1]];
         self.v.panels(&part, form_of_values, values);
-        let words = self.kernel.products.words(keys.len()) * cut.values.next_multiple_of(sizes.widths[1]);
+        let words = self.kernel.products.words(keys.len()) * blocking.values.next_multiple_of(sizes.widths[1]);
         on.finite[block.at] = f32::from(u8::from(self.products.is_finite(self.simd, &values[..words])));
     }
 
     /// A block of keys.
-    fn block(&self, at: &Place, block: &KeyBlock, (on, rows): (&mut Worker<'_>, &mut [Row])) {
-        let Forward { cut, space: sizes, .. } = self.kernel;
+    fn block(&self, at: &RowBlock, block: &KeyBlock, (on, rows): (&mut Worker<'_>, &mut [Row])) {
+        let Forward { blocking, space: sizes, .. } = self.kernel;
         let keys = block.whole.start..block.end;
         self.score(at, block, on);
         let mut factor = self.factor;
@@ -345,11 +345,11 @@ impl Attention<'_> {
             on.scores.iter_mut().for_each(|score| *score *= factor);
             factor = 1.0;
         }
-        let step = Step {
+        let step = OnlineSoftmax {
             scores: on.scores,
             step: sizes.score,
             columns: keys.len(),
-            visible: |i: usize| cut.visible(at.rows.start + i).clamp(keys.start, keys.end) - keys.start,
+            visible: |i: usize| blocking.visible(at.rows.start + i).clamp(keys.start, keys.end) - keys.start,
             factor: factor * LOG2_E,
             rows,
             results: on.results,
@@ -361,42 +361,43 @@ impl Attention<'_> {
     }
 
     /// Computes the scores of a block of keys.
-    fn score(&self, at: &Place, block: &KeyBlock, on: &mut Worker<'_>) {
-        let Forward { cut, space: sizes, products, .. } = self.kernel;
+    fn score(&self, at: &RowBlock, block: &KeyBlock, on: &mut Worker<'_>) {
+        let Forward { blocking, space: sizes, products, .. } = self.kernel;
         let columns = block.end - block.whole.start;
         let left = Left { numbers: on.queries, step: sizes.query, rows: at.rows.len(), transposed: false };
         let sums = Sums { numbers: on.scores, step: sizes.score, add: false };
-        if self.kernel.is_thin() {
-            let part = Part { head: head(at.batch, at.shared), roles: MATRIX, depth: 0..cut.depth, columns: block.whole.start..block.end };
+        if self.kernel.is_decode() {
+            let part =
+                Part { head: head(at.batch, at.shared), roles: MATRIX, depth: 0..blocking.depth, columns: block.whole.start..block.end };
             let lines = self.k.lines(&part, false, on.keys);
-            return thin::product(self.simd, &left, &lines, [cut.depth, columns], sums);
+            return decode::product(self.simd, &left, &lines, [blocking.depth, columns], sums);
         }
         let right = Right {
             panels: &on.keys[block.at * sizes.blocks[0]..][..sizes.blocks[0]],
             width: sizes.widths[0],
             columns,
-            panel: products.words(cut.depth) * sizes.widths[0],
+            panel: products.words(blocking.depth) * sizes.widths[0],
             skip_zeros: false,
         };
-        self.products.run(self.simd, &left, &right, cut.depth, sums);
+        self.products.run(self.simd, &left, &right, blocking.depth, sums);
     }
 
     /// Adds the weighted values of a block of keys to the results.
-    fn weigh(&self, at: &Place, block: &KeyBlock, on: &mut Worker<'_>) {
-        let Forward { cut, space: sizes, products, .. } = self.kernel;
+    fn weigh(&self, at: &RowBlock, block: &KeyBlock, on: &mut Worker<'_>) {
+        let Forward { blocking, space: sizes, products, .. } = self.kernel;
         let keys = block.whole.start..block.end;
         let depth = keys.len();
         let left = Left { numbers: on.scores, step: sizes.score, rows: at.rows.len(), transposed: false };
         let sums = Sums { numbers: on.results, step: sizes.result, add: block.number > 0 };
-        if self.kernel.is_thin() {
-            let part = Part { head: head(at.batch, at.shared), roles: MATRIX, depth: keys, columns: 0..cut.values };
+        if self.kernel.is_decode() {
+            let part = Part { head: head(at.batch, at.shared), roles: MATRIX, depth: keys, columns: 0..blocking.values };
             let lines = self.v.lines(&part, true, on.values);
-            return thin::product(self.simd, &left, &lines, [depth, cut.values], sums);
+            return decode::product(self.simd, &left, &lines, [depth, blocking.values], sums);
         }
         let right = Right {
             panels: &on.values[block.at * sizes.blocks[1]..][..sizes.blocks[1]],
             width: sizes.widths[1],
-            columns: cut.values,
+            columns: blocking.values,
             panel: products.words(block.whole.len()) * sizes.widths[1],
             skip_zeros: on.finite[block.at] == 0.0,
         };
@@ -404,23 +405,23 @@ impl Attention<'_> {
     }
 
     /// Combines the results of all parts of the keys for a block of rows, and writes them. `pieces` begins with the first part's.
-    fn join(&self, at: &Place, pieces: &[f32]) {
-        let Forward { cut, space, groups, .. } = self.kernel;
+    fn combine(&self, at: &RowBlock, pieces: &[f32]) {
+        let Forward { blocking, space, groups, .. } = self.kernel;
         let piece = space.piece() * groups.each;
         for (i, row) in at.rows.clone().enumerate() {
             let part = |p: usize| pieces[p * piece..].split_at(space.results);
             let state = |p: usize| -> Row { bytemuck::cast_slice(part(p).1)[i] };
-            let largest = (0..cut.parts).fold(f32::NEG_INFINITY, |m, p| if state(p).largest > m { state(p).largest } else { m });
+            let largest = (0..blocking.parts).fold(f32::NEG_INFINITY, |m, p| if state(p).largest > m { state(p).largest } else { m });
             let reference = Row { largest, sum: 0.0 }.reference();
             let factor = |p: usize| (state(p).largest - reference).exp2();
-            let sum = (0..cut.parts).map(|p| if state(p).sum == 0.0 { 0.0 } else { state(p).sum * factor(p) }).sum();
-            let share = Row { largest, sum }.share();
-            let mut pos = row_at(at.batch, row, cut.queries);
+            let sum = (0..blocking.parts).map(|p| if state(p).sum == 0.0 { 0.0 } else { state(p).sum * factor(p) }).sum();
+            let share = Row { largest, sum }.inverse_sum();
+            let mut pos = row_at(at.batch, row, blocking.queries);
             self.keep(&pos, Row { largest, sum });
-            for start in (0..cut.values).step_by(CHUNK) {
+            for start in (0..blocking.values).step_by(CHUNK) {
                 let mut line = [0.0; CHUNK];
-                let line = &mut line[..CHUNK.min(cut.values - start)];
-                for p in (0..cut.parts).filter(|p| state(*p).sum != 0.0) {
+                let line = &mut line[..CHUNK.min(blocking.values - start)];
+                for p in (0..blocking.parts).filter(|p| state(*p).sum != 0.0) {
                     let line = &mut *line;
                     add_scaled(self.simd, line, 1.0, &part(p).0[i * space.result + start..], factor(p) * share);
                 }

@@ -1,12 +1,12 @@
 //! Rows of attention: blocks of queries by blocks of keys, with scores in L2 only.
 
 mod backward;
-mod cut;
+mod blocking;
+mod decode;
 mod forward;
 mod operands;
 mod products;
 mod softmax;
-mod thin;
 
 use crate::ops::{fallback, support};
 use crate::{CpuTarget, RowPlan};

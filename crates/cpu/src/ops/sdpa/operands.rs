@@ -1,6 +1,6 @@
 //! Binding the arguments of attention, and bringing blocks of them into a worker's scratch.
 
-use super::thin::Lines;
+use super::decode::Lines;
 use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::convert::Elements;

@@ -4,7 +4,7 @@
 //! panels are computed, so rows of the result must have room for that. Operands are f32, or bf16 pairs if the processor multiplies these:
 //! memory is counted in 4-byte words, an f32 or a pair.
 
-use super::softmax::Step;
+use super::softmax::OnlineSoftmax;
 use crate::decision::PORTABLE;
 use crate::hardware::Core;
 use crate::kernels::dot::{self, Rows, Tap, panel_width};
@@ -196,7 +196,7 @@ impl Ready {
     ///
     /// # Panics
     /// When a row is shorter than it says.
-    pub(super) fn step<F: Fn(usize) -> usize>(&self, simd: Simd, step: Step<'_, F>) {
+    pub(super) fn step<F: Fn(usize) -> usize>(&self, simd: Simd, step: OnlineSoftmax<'_, F>) {
         match self {
             Ready::Tiles(tiles) => step.generated(&tiles.online, tiles.of.isa.width().lanes()),
             Ready::Portable => simd.run(step),

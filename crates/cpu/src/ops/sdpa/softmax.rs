@@ -34,19 +34,19 @@ impl Row {
     }
 
     /// The natural logarithm of the sum of exponentials; minus infinity if all keys are masked out.
-    pub(super) fn logarithm(self) -> f32 {
+    pub(super) fn logsumexp(self) -> f32 {
         if self.sum == 0.0 { f32::NEG_INFINITY } else { self.largest * LN_2 + self.sum.ln() }
     }
 
     /// The final factor of the result; 0 if all keys are masked out.
     #[inline(always)]
-    pub(super) fn share(self) -> f32 {
+    pub(super) fn inverse_sum(self) -> f32 {
         if self.sum == 0.0 { 0.0 } else { 1.0 / self.sum }
     }
 }
 
-/// Replaces the scores of a block by weights, for rows whose logarithm is known.
-pub(super) struct Weights<'a, F> {
+/// Replaces the scores of a block by probabilities, for rows whose log-sum-exp is known.
+pub(super) struct Probabilities<'a, F> {
     /// Scores, row by row, in whole vectors.
     pub(super) scores: &'a mut [f32],
     /// Stride of the rows of scores.
@@ -55,40 +55,40 @@ pub(super) struct Weights<'a, F> {
     pub(super) columns: usize,
     /// How many of a row's columns are not masked out.
     pub(super) visible: F,
-    /// The logarithms, one for each row.
-    pub(super) kept: &'a [f32],
+    /// One for each row.
+    pub(super) logsumexp: &'a [f32],
 }
 
-impl<F: Fn(usize) -> usize> Body for Weights<'_, F> {
+impl<F: Fn(usize) -> usize> Body for Probabilities<'_, F> {
     type Out = ();
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        let Weights { scores, step, columns, visible, kept } = self;
+        let Probabilities { scores, step, columns, visible, logsumexp } = self;
         let whole = columns.next_multiple_of(W);
-        for (i, (scores, kept)) in scores.chunks_mut(step).zip(kept).enumerate() {
+        for (i, (scores, logsumexp)) in scores.chunks_mut(step).zip(logsumexp).enumerate() {
             let scores = &mut scores[..whole];
             scores[visible(i)..].fill(f32::NEG_INFINITY);
-            let reference = Row { largest: *kept, sum: 0.0 }.reference();
+            let reference = Row { largest: *logsumexp, sum: 0.0 }.reference();
             scores.iter_mut().for_each(|s| *s = Lane::<FMA>(*s - reference).exp().0);
         }
     }
 }
 
 multiversion! {
-    /// Replaces gradients of weights, in rows of `columns` elements `step` apart, by gradients of scores: `s = w (d - own)`, where `own` is the
-    /// dot product of a row's result and its gradient.
-    pub(super) fn score_gradients(weights: &[f32], changes: &mut [f32], step: usize, columns: usize, own: &[f32]) {
-        for ((weights, changes), own) in weights.chunks(step).zip(changes.chunks_mut(step)).zip(own) {
-            for (change, weight) in changes[..columns].iter_mut().zip(&weights[..columns]) {
-                *change = if *weight == 0.0 { 0.0 } else { *weight * (*change - own) };
+    /// Replaces gradients of probabilities, in rows of `columns` elements `step` apart, by gradients of scores: `s = p (d - delta)`, where
+    /// `delta` is the dot product of a row's result and its gradient.
+    pub(super) fn score_gradients(probabilities: &[f32], diffs: &mut [f32], step: usize, columns: usize, delta: &[f32]) {
+        for ((probabilities, diffs), delta) in probabilities.chunks(step).zip(diffs.chunks_mut(step)).zip(delta) {
+            for (diff, p) in diffs[..columns].iter_mut().zip(&probabilities[..columns]) {
+                *diff = if *p == 0.0 { 0.0 } else { *p * (*diff - delta) };
             }
         }
     }
 }
 
 /// Replaces the scores of a block by exponentials and updates the rows' states.
-pub(super) struct Step<'a, F> {
+pub(super) struct OnlineSoftmax<'a, F> {
     /// Scores, row by row, in whole vectors.
     pub(super) scores: &'a mut [f32],
     /// Stride of the rows of scores.
@@ -109,10 +109,10 @@ pub(super) struct Step<'a, F> {
     pub(super) has_results: bool,
 }
 
-impl<F: Fn(usize) -> usize> Step<'_, F> {
+impl<F: Fn(usize) -> usize> OnlineSoftmax<'_, F> {
     /// Runs generated code for vectors of `lanes` lanes.
     pub(super) fn generated(self, online: &Online, lanes: usize) {
-        let Step { scores, step, columns, visible, factor, rows, results, results_step, has_results } = self;
+        let OnlineSoftmax { scores, step, columns, visible, factor, rows, results, results_step, has_results } = self;
         let whole = columns.next_multiple_of(lanes);
         for (i, scores) in scores.chunks_mut(step).enumerate().take(rows.len()) {
             let seen = visible(i);
@@ -126,12 +126,12 @@ impl<F: Fn(usize) -> usize> Step<'_, F> {
     }
 }
 
-impl<F: Fn(usize) -> usize> Body for Step<'_, F> {
+impl<F: Fn(usize) -> usize> Body for OnlineSoftmax<'_, F> {
     type Out = ();
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        let Step { scores, step, columns, visible, factor, rows, results, results_step, .. } = self;
+        let OnlineSoftmax { scores, step, columns, visible, factor, rows, results, results_step, .. } = self;
         let whole = columns.next_multiple_of(W);
         let fma = |a: f32, b: f32, c: f32| if FMA { a.mul_add(b, c) } else { a * b + c };
         // If a score is NaN, so will be the sum.

@@ -29,7 +29,7 @@ const MIN_PART_KEYS: usize = 512;
 
 /// Sizes, blocks and tasks.
 #[derive(Clone, Debug)]
-pub(super) struct Cut {
+pub(super) struct Blocking {
     /// Batch, heads of queries, heads of keys.
     pub(super) heads: [usize; 3],
     /// Queries, keys.
@@ -52,7 +52,7 @@ pub(super) struct Cut {
 
 /// The rows of a task: their batch index and heads.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct RowBlock {
     pub(super) batch: usize,
     /// Index of the head of the keys.
     pub(super) shared: usize,
@@ -61,8 +61,8 @@ pub(super) struct Place {
     pub(super) keys: Range<usize>,
 }
 
-impl Cut {
-    pub(super) fn new(op: &Sdpa, products: &Products) -> Cut {
+impl Blocking {
+    pub(super) fn new(op: &Sdpa, products: &Products) -> Blocking {
         let size = |t: &oxidnn_spec::Tensor, d: usize| t.dims()[d].max(0) as usize;
         let heads = [size(&op.q, 0), size(&op.q, 1), size(&op.k, 1)];
         let [queries, keys, depth, values] = [size(&op.q, 2), size(&op.k, 3), size(&op.q, 3), size(&op.v, 3)];
@@ -80,7 +80,7 @@ impl Cut {
         let parts = TARGET_TASKS.div_ceil(tasks).min(keys / MIN_PART_KEYS).max(1);
         let part = keys.div_ceil(parts).next_multiple_of(block);
         let parts = keys.div_ceil(part).max(1);
-        Cut { heads, queries, keys, depth, values, mask: op.mask_kind, together, rows, blocks, block, part, parts }
+        Blocking { heads, queries, keys, depth, values, mask: op.mask_kind, together, rows, blocks, block, part, parts }
     }
 
     /// Number of blocks of rows of all units.
@@ -95,14 +95,14 @@ impl Cut {
     }
 
     /// A block of rows by a part of the keys.
-    pub(super) fn place(&self, row_block: usize, part: usize) -> Place {
+    pub(super) fn place(&self, row_block: usize, part: usize) -> RowBlock {
         let units = self.heads[1] / self.together;
         let (unit, block) = (row_block / self.blocks, row_block % self.blocks);
         let (batch, head) = (unit / units, unit % units * self.together);
         let (first, all) = (head * self.queries, self.together * self.queries);
         let rows = first + block * self.rows..first + ((block + 1) * self.rows).min(all);
         let keys = part * self.part..((part + 1) * self.part).min(self.keys);
-        Place { batch, shared: head * self.heads[2] / self.heads[1].max(1), rows, keys }
+        RowBlock { batch, shared: head * self.heads[2] / self.heads[1].max(1), rows, keys }
     }
 
     /// How many keys, from the first on, the query of a row may attend to.
@@ -146,11 +146,11 @@ pub(super) struct Groups {
 
 impl Groups {
     /// The groups for `workers` workers, if the panels of a part take `words` words.
-    pub(super) fn new(cut: &Cut, workers: usize, words: usize) -> Groups {
-        let (units, workers) = ((cut.heads[0] * cut.heads[2]).max(1), workers.max(1));
-        let shared = cut.row_blocks() / units;
+    pub(super) fn new(blocking: &Blocking, workers: usize, words: usize) -> Groups {
+        let (units, workers) = ((blocking.heads[0] * blocking.heads[2]).max(1), workers.max(1));
+        let shared = blocking.row_blocks() / units;
         let fits = |groups: &usize| {
-            let tasks = units * groups * cut.parts;
+            let tasks = units * groups * blocking.parts;
             // The last round of tasks must not leave many workers idle.
             workers == 1 || tasks >= TASKS_PER_WORKER * workers && tasks.next_multiple_of(workers) * 16 <= tasks * 17
         };
@@ -165,8 +165,8 @@ impl Groups {
     }
 
     /// Number of all groups.
-    pub(super) fn count(&self, cut: &Cut) -> usize {
-        cut.heads[0] * cut.heads[2] * self.groups
+    pub(super) fn count(&self, blocking: &Blocking) -> usize {
+        blocking.heads[0] * blocking.heads[2] * self.groups
     }
 
     /// The blocks of rows of a group.
@@ -194,7 +194,7 @@ const MAX_BACKWARD_PARTS: usize = 4;
 
 /// How gradients are cut: a unit is a head of keys with all queries that attend to it, a task is a part of its keys.
 #[derive(Clone, Debug)]
-pub(super) struct BackwardCut {
+pub(super) struct BackwardBlocking {
     batch: usize,
     /// Heads of keys.
     pub(super) heads: usize,
@@ -202,7 +202,7 @@ pub(super) struct BackwardCut {
     pub(super) keys: usize,
     pub(super) depth: usize,
     pub(super) values: usize,
-    forward: Cut,
+    forward: Blocking,
     /// Rows of a unit and of a block; number of blocks.
     pub(super) all_rows: usize,
     pub(super) rows: usize,
@@ -213,10 +213,10 @@ pub(super) struct BackwardCut {
     pub(super) parts: usize,
 }
 
-impl BackwardCut {
-    pub(super) fn new(op: &Sdpa, products: &Products) -> BackwardCut {
-        let forward = Cut::new(op, products);
-        let &Cut { heads: [batch, heads, shared], queries, keys, depth, values, .. } = &forward;
+impl BackwardBlocking {
+    pub(super) fn new(op: &Sdpa, products: &Products) -> BackwardBlocking {
+        let forward = Blocking::new(op, products);
+        let &Blocking { heads: [batch, heads, shared], queries, keys, depth, values, .. } = &forward;
         let all_rows = heads / shared.max(1) * queries;
         let rows = all_rows.div_ceil(all_rows.div_ceil(MAX_BACKWARD_BLOCK).max(1)).max(1);
         let width = products.width(keys).max(1);
@@ -227,7 +227,7 @@ impl BackwardCut {
         let part = keys.div_ceil(parts).next_multiple_of(block).max(block);
         let parts = keys.div_ceil(part).max(1);
         let blocks = all_rows.div_ceil(rows);
-        BackwardCut { batch, heads: shared, queries, keys, depth, values, forward, all_rows, rows, blocks, block, part, parts }
+        BackwardBlocking { batch, heads: shared, queries, keys, depth, values, forward, all_rows, rows, blocks, block, part, parts }
     }
 
     pub(super) fn units(&self) -> usize {

@@ -5,12 +5,12 @@
 //! directly where they belong.
 
 use super::backward::Backward;
+use super::cell_bwd::CellBwd;
+use super::diff_operands::{CHANNELS, Span, Spans, Transposed, narrow, pitch, totals};
 use super::forward::is_backward;
-use super::sides::{CHANNELS, Span, Spans, Turn, narrow, pitch, totals};
 use super::sizes::{LINE, Panels, Sizes};
 use super::skinny::Rows;
 use super::states::position;
-use super::sweep::Sweep;
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::gemm::{self, Gemm, Kind, Operands};
@@ -28,10 +28,9 @@ use std::sync::Arc;
 
 /// The planned gradients.
 #[derive(Debug)]
-pub(super) struct Parameters {
-    layer: Gradient,
-    iter: Gradient,
-    projection: Option<Gradient>,
+pub(super) struct DiffWeights {
+    /// Those of the weights of input and state, and of the projection.
+    gradients: Vec<Gradient>,
     overwrite: bool,
     product: Product,
     /// Samples of all steps.
@@ -39,11 +38,7 @@ pub(super) struct Parameters {
 }
 
 /// The kernels of the gradients.
-pub(super) struct Code {
-    layer: gemm::Ready,
-    iter: gemm::Ready,
-    projection: Option<gemm::Ready>,
-}
+pub(super) type Code = Vec<gemm::Ready>;
 
 /// The gradient of one tensor of weights.
 #[derive(Debug)]
@@ -102,7 +97,7 @@ impl Gradient {
     }
 
     /// Runs the products; `starts` gives for a direction and gate the first element of the left operand and of the panels.
-    fn run(&self, (simd, ctx): (Simd, &Ctx<'_>), op: &Rnn, l: usize, on: Sides<'_, '_>) -> Result<(), Error> {
+    fn run(&self, (simd, ctx): (Simd, &Ctx<'_>), op: &Rnn, l: usize, on: Operand<'_, '_>) -> Result<(), Error> {
         let place = self.place.unwrap_or_default();
         let starts = |index: usize| {
             let (d, gate) = (index / self.gates, index % self.gates);
@@ -159,7 +154,7 @@ fn give(view: &View<'_>, at: &[usize], first: usize, overwrite: bool, line: &mut
 }
 
 /// The operands of a gradient.
-struct Sides<'s, 'p> {
+struct Operand<'s, 'p> {
     code: &'s gemm::Ready,
     left: Buf<'s>,
     right: Buf<'s>,
@@ -175,19 +170,16 @@ type Change<'c> = dyn Fn([usize; 5], &mut [f32; LINE]) + Sync + 'c;
 /// Gates with peephole weights.
 const PEEPHOLE: [usize; 3] = [0, 1, 3];
 
-impl Parameters {
-    pub(super) fn new(op: &Rnn, z: &Sizes, (isa, product): (Isa, Product), target: &CpuTarget) -> Result<Parameters, Skip> {
+impl DiffWeights {
+    pub(super) fn new(op: &Rnn, z: &Sizes, (isa, product): (Isa, Product), target: &CpuTarget) -> Result<DiffWeights, Skip> {
         let diff = op.diff.as_ref().ok_or(Skip::Op("backward without gradients"))?;
         let setup = Setup { op, z, isa, product, target };
         let of = |arg: Arg, tensor: &Tensor, gates: usize, columns: usize| Gradient::new(&setup, (arg, tensor), (gates, columns));
-        Ok(Parameters {
-            layer: of(Arg::DIFF_WEIGHTS, &diff.weights_layer, z.gates, z.dhc)?,
-            iter: of(Arg::DIFF_WEIGHTS_1, &diff.weights_iter, z.gates, z.dhc)?,
-            projection: diff.weights_projection.as_ref().map(|t| of(Arg::DIFF_WEIGHTS_3, t, 1, z.dic)).transpose()?,
-            overwrite: op.diff_weights_overwrite,
-            product,
-            samples: z.samples(),
-        })
+        let layer = of(Arg::DIFF_WEIGHTS, &diff.weights_layer, z.gates, z.dhc)?;
+        let iter = of(Arg::DIFF_WEIGHTS_1, &diff.weights_iter, z.gates, z.dhc)?;
+        let projection = diff.weights_projection.as_ref().map(|t| of(Arg::DIFF_WEIGHTS_3, t, 1, z.dic)).transpose()?;
+        let gradients = [layer, iter].into_iter().chain(projection).collect();
+        Ok(DiffWeights { gradients, overwrite: op.diff_weights_overwrite, product, samples: z.samples() })
     }
 
     /// Generates the kernels.
@@ -195,17 +187,12 @@ impl Parameters {
     /// # Errors
     /// As for [`Gemm::build`].
     pub(super) fn build(&self) -> Result<Code, Error> {
-        let projection = self.projection.as_ref().map(|g| g.gemm.build()).transpose()?;
-        Ok(Code { layer: self.layer.gemm.build()?, iter: self.iter.gemm.build()?, projection })
-    }
-
-    fn all(&self) -> impl Iterator<Item = &Gradient> {
-        [&self.layer, &self.iter].into_iter().chain(&self.projection)
+        self.gradients.iter().map(|g| g.gemm.build()).collect()
     }
 
     /// Elements of scratch of the products.
     pub(super) fn scratch_len(&self) -> Option<usize> {
-        self.all().map(|g| g.gemm.scratch_len()).try_fold(0, |most, len| Some(len?.max(most)))
+        self.gradients.iter().map(|g| g.gemm.scratch_len()).try_fold(0, |most, len| Some(len?.max(most)))
     }
 
     /// Words of 32 bits that hold the samples of a channel.
@@ -220,7 +207,7 @@ impl Parameters {
 
     /// Elements of the left operands: of inputs; and of states with one of reset states and states before projection, if there are any.
     pub(super) fn sides(&self, z: &Sizes, resets: bool) -> Option<[usize; 2]> {
-        let states = self.side(z.sic)?.checked_add(if resets || self.projection.is_some() { self.side(z.dhc)? } else { 0 })?;
+        let states = self.side(z.sic)?.checked_add(if resets || self.gradients.len() > 2 { self.side(z.dhc)? } else { 0 })?;
         Some([z.directions.checked_mul(self.side(z.slc)?)?, z.directions.checked_mul(states)?])
     }
 
@@ -231,13 +218,13 @@ impl Parameters {
     pub(super) fn run(
         &self,
         (simd, ctx): (Simd, &Ctx<'_>),
-        sweep: &Sweep<'_>,
+        cells: &CellBwd<'_>,
         (l, src): (usize, &Rows),
         Space { inputs: x, states: h, deltas, given, work }: &mut Space<'_>,
     ) -> Result<(), Error> {
-        let (plan, code) = (sweep.plan, &sweep.code.parameters);
+        let (plan, code) = (cells.plan, &cells.code.parameters);
         let z = &plan.z;
-        let kept = Kept { plan, workspace: sweep.workspace };
+        let kept = Kept { plan, workspace: cells.workspace };
         let state = z.gates * z.dhc;
         let extra = state + z.dic + if plan.op.cell == RnnCell::Lstm { z.dhc } else { 0 };
         let inputs = |d: usize| {
@@ -246,34 +233,35 @@ impl Parameters {
             }
             [Span { end: z.samples(), buf: src.buf.part(src.start, src.buf.len() - src.start), first: 0, step: src.row / 4 }; 2]
         };
-        let before = |d: usize| kept.before_span([l, d], state, (sweep.first, plan.state_width()));
+        let before = |d: usize| kept.before_span([l, d], state, (cells.first, plan.state_width()));
         let second = |d: usize| {
             if plan.resets_first() {
                 let padded = plan.gates.padded();
-                return [Span { end: z.samples(), buf: sweep.reset, first: d * z.samples() * padded, step: padded }; 2];
+                return [Span { end: z.samples(), buf: cells.reset, first: d * z.samples() * padded, step: padded }; 2];
             }
             [kept.span([l, d], extra); 2]
         };
         let x = self.turn((simd, ctx), z.directions, x, &[(z.slc, &inputs)]);
         let h = self.turn((simd, ctx), z.directions, h, &[(z.sic, &before), (z.dhc, &second)]);
-        let right = self.right((simd, ctx), (sweep.panels, plan.gates), deltas);
-        let given = self.right((simd, ctx), (sweep.given_panels, plan.outputs), given);
+        let right = self.right((simd, ctx), (cells.panels, plan.gates), deltas);
+        let given = self.right((simd, ctx), (cells.given_panels, plan.outputs), given);
         let sizes = [z.slc, z.sic, z.dhc].map(|n| self.side(n).unwrap_or(0));
         let deltas = |d: usize, gate: usize| (d * z.bias_gates + gate) * plan.gates.padded() * self.words();
-        let of_layer = |d: usize, gate: usize| [d * sizes[0], deltas(d, gate)];
-        self.layer.run((simd, ctx), &plan.op, l, Sides { code: &code.layer, left: x, right, starts: &of_layer, work })?;
-        let of_iter = |d: usize, gate: usize| {
-            let reset = plan.resets_first() && gate == 2;
-            let inner = if gate == 2 && z.bias_gates > z.gates { 3 } else { gate };
-            [if reset { z.directions * sizes[1] + d * sizes[2] } else { d * sizes[1] }, deltas(d, inner)]
-        };
-        self.iter.run((simd, ctx), &plan.op, l, Sides { code: &code.iter, left: h, right, starts: &of_iter, work })?;
-        if let Some((projection, code)) = self.projection.as_ref().zip(code.projection.as_ref()) {
-            let of = |d: usize, _| [z.directions * sizes[1] + d * sizes[2], d * plan.outputs.padded() * self.words()];
-            projection.run((simd, ctx), &plan.op, l, Sides { code, left: h, right: given, starts: &of, work })?;
+        // Reset states, and states before projection, are behind the states of all directions.
+        let second = |d: usize| z.directions * sizes[1] + d * sizes[2];
+        for (gradient, code) in self.gradients.iter().zip(code) {
+            let starts = |d: usize, gate: usize| match gradient.arg {
+                Arg::DIFF_WEIGHTS => [d * sizes[0], deltas(d, gate)],
+                Arg::DIFF_WEIGHTS_3 => [second(d), d * plan.outputs.padded() * self.words()],
+                _ if gate == 2 && plan.resets_first() => [second(d), deltas(d, gate)],
+                _ => [d * sizes[1], deltas(d, if gate == 2 && z.bias_gates > z.gates { 3 } else { gate })],
+            };
+            let left = if gradient.arg == Arg::DIFF_WEIGHTS { x } else { h };
+            let right = if gradient.arg == Arg::DIFF_WEIGHTS_3 { given } else { right };
+            gradient.run((simd, ctx), &plan.op, l, Operand { code, left, right, starts: &starts, work })?;
         }
-        self.bias((simd, ctx), sweep, l)?;
-        self.peephole((simd, ctx), sweep, l, &kept)
+        self.bias((simd, ctx), cells, l)?;
+        self.peephole((simd, ctx), cells, l, &kept)
     }
 
     /// Fills a left operand, channel by channel, from rows of `width` channels; `spans` gives the rows of a direction.
@@ -285,7 +273,14 @@ impl Parameters {
                 if block < directions * blocks {
                     let (d, first) = (block / blocks, block % blocks * CHANNELS);
                     let channels = (first, CHANNELS.min(width - first));
-                    return simd.run(Turn { simd, spans: &spans(d), samples: self.samples, channels, each: self.product.depth(), to });
+                    return simd.run(Transposed {
+                        simd,
+                        spans: &spans(d),
+                        samples: self.samples,
+                        channels,
+                        each: self.product.depth(),
+                        to,
+                    });
                 }
                 block -= directions * blocks;
             }
@@ -302,27 +297,27 @@ impl Parameters {
     }
 
     /// The gradients of biases: sums of deltas.
-    fn bias(&self, (simd, ctx): (Simd, &Ctx<'_>), sweep: &Sweep<'_>, l: usize) -> Result<(), Error> {
+    fn bias(&self, (simd, ctx): (Simd, &Ctx<'_>), cells: &CellBwd<'_>, l: usize) -> Result<(), Error> {
         let Some(view) = View::optional(simd, ctx, Arg::DIFF_BIAS)? else { return Ok(()) };
-        self.sums(ctx, sweep, l, &view, None);
+        self.sums(ctx, cells, l, &view, None);
         Ok(())
     }
 
     /// The gradients of peephole weights: sums of deltas times cells.
-    fn peephole(&self, (simd, ctx): (Simd, &Ctx<'_>), sweep: &Sweep<'_>, l: usize, kept: &Kept<'_>) -> Result<(), Error> {
-        let (z, plan) = (&sweep.plan.z, sweep.plan);
+    fn peephole(&self, (simd, ctx): (Simd, &Ctx<'_>), cells: &CellBwd<'_>, l: usize, kept: &Kept<'_>) -> Result<(), Error> {
+        let (z, plan) = (&cells.plan.z, cells.plan);
         let Some(view) = View::optional(simd, ctx, Arg::DIFF_WEIGHTS_2)? else { return Ok(()) };
-        let cells = z.gates * z.dhc + z.dic;
+        let of_cells = z.gates * z.dhc + z.dic;
         self.sums(
             ctx,
-            sweep,
+            cells,
             l,
             &view,
             Some(&|[d, gate, i, first, count], delta| {
                 let mut cell = [0.0; LINE];
                 match if gate == 2 { Some(i) } else { kept.before(d, i) } {
-                    Some(i) => kept.read([l, d, i], cells + first, &mut cell[..count]),
-                    None => sweep.cell.read((d * z.batch + i % z.batch) * plan.gates.padded() + first, &mut cell[..count]),
+                    Some(i) => kept.read([l, d, i], of_cells + first, &mut cell[..count]),
+                    None => cells.cell.read((d * z.batch + i % z.batch) * plan.gates.padded() + first, &mut cell[..count]),
                 }
                 delta.iter_mut().zip(&cell).for_each(|(x, c)| *x *= c);
             }),
@@ -331,8 +326,8 @@ impl Parameters {
     }
 
     /// Sums over all samples of the deltas of gates, for biases; for peephole weights `change` changes the lines first.
-    fn sums(&self, ctx: &Ctx<'_>, sweep: &Sweep<'_>, l: usize, view: &View<'_>, change: Option<&Change<'_>>) {
-        let (z, panels) = (&sweep.plan.z, sweep.plan.gates);
+    fn sums(&self, ctx: &Ctx<'_>, cells: &CellBwd<'_>, l: usize, view: &View<'_>, change: Option<&Change<'_>>) {
+        let (z, panels) = (&cells.plan.z, cells.plan.gates);
         let gates = if change.is_some() { PEEPHOLE.len() } else { z.bias_gates };
         ctx.executor().run(ctx.executor().threads(), z.directions * gates * panels.count, &|_, task| {
             let (panel, rest) = (task % panels.count, task / panels.count);
@@ -342,7 +337,7 @@ impl Parameters {
             let first = ((d * z.bias_gates + of) * panels.count + panel) * z.samples();
             let changed = change.map(|change| move |i: usize, line: &mut [f32; LINE]| change([d, gate, i, channel, count], line));
             let change = changed.as_ref().map(|change| change as &dyn Fn(usize, &mut [f32; LINE]));
-            let mut total = totals(sweep.simd, sweep.panels, first, z.samples(), panels, change);
+            let mut total = totals(cells.simd, cells.panels, first, z.samples(), panels, change);
             give(view, &[l, d, gate], channel, self.overwrite, &mut total[..count]);
         });
         if l == 0 {

@@ -3,9 +3,9 @@ use std::sync::Mutex;
 
 #[test]
 fn one_thread_does_everything_in_order() {
-    let relay = Relay::new(3, 2, [4, 2]);
+    let persistent = Persistent::new(3, 2, [4, 2]);
     let mut tasks = Vec::new();
-    relay.run(1, &mut |task| tasks.push((task.step, task.phase, task.index)));
+    persistent.run(1, &mut |task| tasks.push((task.step, task.phase, task.index)));
     assert_eq!(tasks.len(), 12);
     assert!(tasks.is_sorted_by_key(|task| (task.0, task.1)));
     for (step, phase, count) in [(0, 0, 4), (0, 1, 2), (1, 0, 4), (1, 1, 2)] {
@@ -13,21 +13,21 @@ fn one_thread_does_everything_in_order() {
         those.sort_unstable();
         assert_eq!(those, (0..count).collect::<Vec<_>>());
     }
-    relay.run(0, &mut |task| panic!("{task:?} was done"));
+    persistent.run(0, &mut |task| panic!("{task:?} was done"));
 }
 
 #[test]
 fn threads_do_every_task_once_and_steps_wait() {
     for phases in [[5, 0], [3, 7], [1, 1]] {
         let (steps, all) = (50, phases[0] + phases[1]);
-        let relay = Relay::new(3, steps, phases);
+        let persistent = Persistent::new(3, steps, phases);
         let done = AtomicUsize::new(0);
         let seen = Mutex::new(vec![0; steps * all]);
         thread::scope(|s| {
             for number in 0..3 {
-                let (relay, done, seen) = (&relay, &done, &seen);
+                let (persistent, done, seen) = (&persistent, &done, &seen);
                 s.spawn(move || {
-                    relay.run(number, &mut |Task { step, phase, index }| {
+                    persistent.run(number, &mut |Task { step, phase, index }| {
                         let before = step * all + if phase == 1 { phases[0] } else { 0 };
                         assert!(done.load(Ordering::SeqCst) >= before, "step {step} began early");
                         seen.lock().unwrap()[before + index] += 1;
@@ -42,14 +42,14 @@ fn threads_do_every_task_once_and_steps_wait() {
 
 #[test]
 fn a_panic_ends_the_wait_of_others() {
-    let relay = Relay::new(2, 3, [2, 0]);
-    let lost = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| relay.run(0, &mut |_| panic!("on purpose"))));
+    let persistent = Persistent::new(2, 3, [2, 0]);
+    let lost = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| persistent.run(0, &mut |_| panic!("on purpose"))));
     assert!(lost.is_err());
-    relay.run(1, &mut |task| assert_eq!((task.step, task.index), (0, 1)));
+    persistent.run(1, &mut |task| assert_eq!((task.step, task.index), (0, 1)));
 }
 
 #[test]
 fn ranges_are_walked_to_and_fro() {
-    let order = |step| (0..3).map(|i| to_and_fro(4..7, step, i)).collect::<Vec<_>>();
+    let order = |step| (0..3).map(|i| serpentine(4..7, step, i)).collect::<Vec<_>>();
     assert_eq!([order(0), order(1)], [[4, 5, 6], [6, 5, 4]]);
 }

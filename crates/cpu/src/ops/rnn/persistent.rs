@@ -27,8 +27,8 @@ const SPINS_BEFORE_YIELD: usize = 4096;
 #[derive(Default)]
 struct Padded<T>(T);
 
-/// Progress of a relay: steps of two phases, each with a number of tasks, which may be zero.
-pub(super) struct Relay {
+/// Progress of threads: steps of two phases, each with a number of tasks, which may be zero.
+pub(super) struct Persistent {
     threads: usize,
     steps: usize,
     phases: [usize; 2],
@@ -49,7 +49,7 @@ pub(super) struct Task {
 }
 
 /// Element `i` of a range, which even steps go through upward and odd ones downward: a step begins with what the step before left in L2.
-pub(super) const fn to_and_fro(range: Range<usize>, step: usize, i: usize) -> usize {
+pub(super) const fn serpentine(range: Range<usize>, step: usize, i: usize) -> usize {
     if step.is_multiple_of(2) { range.start + i } else { range.end - 1 - i }
 }
 
@@ -64,10 +64,10 @@ impl Drop for Watch<'_> {
     }
 }
 
-impl Relay {
-    /// A new relay for at most `threads` threads.
-    pub(super) fn new(threads: usize, steps: usize, phases: [usize; 2]) -> Relay {
-        Relay {
+impl Persistent {
+    /// For at most `threads` threads.
+    pub(super) fn new(threads: usize, steps: usize, phases: [usize; 2]) -> Persistent {
+        Persistent {
             threads: threads.clamp(1, MAX_THREADS),
             steps,
             phases,
@@ -137,7 +137,7 @@ impl Relay {
         while seen < before + range.len() {
             match claimed.compare_exchange_weak(seen, seen + 1, Ordering::Relaxed, Ordering::Relaxed) {
                 // A thread at this step knows that all earlier ones are finished, so their tasks were claimed.
-                Ok(_) => return Some(to_and_fro(range, step, seen.checked_sub(before)?)),
+                Ok(_) => return Some(serpentine(range, step, seen.checked_sub(before)?)),
                 Err(now) => seen = now,
             }
         }

@@ -1,11 +1,11 @@
 //! A panel of a step backward in time: the gradient of the state that the step gave, and the deltas of its gates.
 
 use super::backward::{Backward, Code};
-use super::cut::Place;
-use super::sizes::{BLOCK, LINE};
+use super::cell_fwd::Step;
+use super::partition::PanelTask;
+use super::sizes::{BLOCK, LINE, Panels};
 use super::skinny::{RUNS, Rows};
 use super::states::{self, States};
-use super::step::Step;
 use crate::kernels::access::View;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::tile::Product;
@@ -13,6 +13,7 @@ use oxidnn_expr::{Lane, Num, convert, eltwise};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::DataType;
 use oxidnn_spec::op::{EltwiseAlg, RnnActivation, RnnCell};
+use std::ops::Range;
 
 /// The type as a parameter of `convert`.
 const BF16: usize = DataType::Bf16 as usize;
@@ -21,7 +22,7 @@ const BF16: usize = DataType::Bf16 as usize;
 type Block = [f32; BLOCK];
 
 /// What the tasks of an execution share. All elements are f32, except operands of products.
-pub(super) struct Sweep<'a> {
+pub(super) struct CellBwd<'a> {
     pub(super) plan: &'a Backward,
     pub(super) code: &'a Code,
     pub(super) simd: Simd,
@@ -52,39 +53,42 @@ pub(super) struct Sweep<'a> {
     pub(super) attention_parts: Buf<'a>,
 }
 
-/// A pass over the rows of a slice.
+/// A pass over the rows of a slice, for some panels of this width from the first on.
 struct Pass<'p, 'a> {
-    sweep: &'p Sweep<'a>,
+    first: usize,
+    width: usize,
+    cells: &'p CellBwd<'a>,
     step: Step<'p>,
     /// Products, by row.
     sums: &'p mut [f32],
 }
 
-impl Sweep<'_> {
-    /// Computes a panel of a step, with the worker's scratch.
-    pub(super) fn panel(&self, step: &Step<'_>, share: &mut [f32]) {
-        let (plan, Place { d, rows, phase, panel, .. }) = (self.plan, step.place);
+impl CellBwd<'_> {
+    /// Computes some panels of a step, with the worker's scratch.
+    pub(super) fn panels(&self, step: &Step<'_>, share: &mut [f32]) {
+        let (plan, PanelTask { d, rows, phase, panel, .. }) = (self.plan, step.place);
         let stack = step.l * plan.z.directions + d;
-        let width = if *phase == 0 { plan.outputs.width } else { plan.gates.width };
+        let (Panels { width, .. }, panels) = plan.task(*phase, *panel);
+        let (first, line) = (panels.start, panels.len() * width);
         match (phase, &self.code.second, &plan.projection) {
-            (0, ..) => self.products(step, width, share),
+            (0, ..) => self.products(step, panels, share),
             (_, Some(second), Some(weights)) => {
                 let row = plan.outputs.padded() * plan.element();
                 let a = Rows { buf: self.given, start: d * plan.z.batch * row, row };
-                let b = weights.group(self.projection, (stack, *panel..panel + 1), 0..1);
-                second.run((&a, rows.clone()), &[[0, 0]], &b, (share, width));
+                let b = weights.group(self.projection, (stack, panels), 0..1);
+                second.run((&a, rows.clone()), &[[0, 0]], &b, (share, line));
             }
-            _ => self.product(step, step.t, &[(2, 2)], share, width),
+            _ => self.product(step, step.t, &[(2, 2)], panels, share),
         }
-        let sums = &mut share[..rows.len() * width];
-        self.simd.run(Pass { sweep: self, step: *step, sums });
+        let sums = &mut share[..rows.len() * line];
+        self.simd.run(Pass { first, width, cells: self, step: *step, sums });
     }
 
     /// The gradient of the state before the first step.
     pub(super) fn last(&self, step: &Step<'_>, share: &mut [f32]) {
-        let (plan, Place { d, rows, panel, .. }) = (self.plan, step.place);
+        let (plan, PanelTask { d, rows, panel, .. }) = (self.plan, step.place);
         let width = plan.states.width;
-        self.products(step, width, share);
+        self.products(step, *panel..panel + 1, share);
         for (n, line) in rows.clone().zip(share.chunks_exact_mut(width)) {
             let at = (d * plan.z.batch + n) * plan.state_width() + panel * width;
             if plan.op.cell.gates() == 3 {
@@ -98,7 +102,7 @@ impl Sweep<'_> {
     }
 
     /// The products of the deltas of the step after; nothing for the last step.
-    fn products(&self, step: &Step<'_>, width: usize, share: &mut [f32]) {
+    fn products(&self, step: &Step<'_>, panels: Range<usize>, share: &mut [f32]) {
         let Some(after) = step.after else { return };
         let gates: &[_] = match self.plan.op.cell {
             RnnCell::Vanilla => &[(0, 0)],
@@ -106,12 +110,12 @@ impl Sweep<'_> {
             RnnCell::Gru | RnnCell::Augru => &[(0, 0), (1, 1)],
             RnnCell::LbrGru | RnnCell::LbrAugru => &[(0, 0), (1, 1), (2, 3)],
         };
-        self.product(step, after, gates, share, width);
+        self.product(step, after, gates, panels, share);
     }
 
     /// The products of the deltas of time `t` and the weights of the state, for pairs of a gate of the weights and a gate of the deltas.
-    fn product(&self, step: &Step<'_>, t: usize, gates: &[(usize, usize)], share: &mut [f32], width: usize) {
-        let (plan, Place { d, rows, panel, .. }) = (self.plan, step.place);
+    fn product(&self, step: &Step<'_>, t: usize, gates: &[(usize, usize)], panels: Range<usize>, share: &mut [f32]) {
+        let (plan, PanelTask { d, rows, .. }) = (self.plan, step.place);
         let z = &plan.z;
         let channels = plan.delta_channels() * plan.element();
         let row = z.bias_gates * channels;
@@ -120,8 +124,9 @@ impl Sweep<'_> {
         for (run, (gate, delta)) in runs.iter_mut().zip(gates) {
             *run = [gate * plan.iter.run_bytes(), delta * channels];
         }
-        let b = plan.iter.group(self.iter, (step.l * z.directions + d, *panel..panel + 1), 0..1);
-        self.code.skinny.run((&a, rows.clone()), &runs[..gates.len()], &b, (share, width));
+        let b = plan.iter.group(self.iter, (step.l * z.directions + d, panels), 0..1);
+        let line = b.panels() * plan.iter.panels.width;
+        self.code.skinny.run((&a, rows.clone()), &runs[..gates.len()], &b, (share, line));
     }
 }
 
@@ -130,12 +135,13 @@ impl Body for Pass<'_, '_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        let Pass { sweep, step, sums } = self;
-        let Place { d, rows, phase, .. } = step.place;
+        let Pass { first, width, cells, step, sums } = self;
+        let PanelTask { d, rows, phase, .. } = step.place;
         let line = sums.len() / rows.len().max(1);
         for (n, sums) in rows.clone().zip(sums.chunks_exact(line.max(1))) {
             for (i, sums) in sums.as_chunks::<BLOCK>().0.iter().enumerate() {
-                let at = At { sweep, plan: sweep.plan, step, d: *d, n, block: i * BLOCK };
+                let (panel, block) = (first + i * BLOCK / width, i * BLOCK % width);
+                let at = At { cells, plan: cells.plan, step, d: *d, n, panel, block };
                 match (phase, at.plan.op.cell, at.plan.projection.is_some()) {
                     (0, RnnCell::Lstm, true) => at.give(&at.output(sums)),
                     (0, RnnCell::Lstm, false) => at.lstm::<FMA>(&at.output(sums)),
@@ -152,12 +158,13 @@ impl Body for Pass<'_, '_> {
 
 /// A block of channels of a panel of a step, for one sample.
 struct At<'p, 'a> {
-    sweep: &'p Sweep<'a>,
+    cells: &'p CellBwd<'a>,
     plan: &'p Backward,
     step: Step<'p>,
     d: usize,
     n: usize,
-    /// The block's first channel within the panel.
+    /// The block's panel, and its first channel within that.
+    panel: usize,
     block: usize,
 }
 
@@ -173,7 +180,7 @@ impl At<'_, '_> {
     /// First channel of the block.
     #[inline(always)]
     fn channel(&self) -> usize {
-        self.step.place.panel * self.plan.gates.width + self.block
+        self.panel * self.plan.gates.width + self.block
     }
 
     /// How many of the block's channels exist.
@@ -222,7 +229,7 @@ impl At<'_, '_> {
     fn kept(&self, t: usize, field: usize) -> Block {
         let z = &self.plan.z;
         let sample = (self.step.l * z.directions + self.d) * z.samples() + self.sample(t);
-        self.load_some(self.sweep.workspace, sample * self.plan.workspace_row + field + self.channel(), self.count())
+        self.load_some(self.cells.workspace, sample * self.plan.workspace_row + field + self.channel(), self.count())
     }
 
     #[inline(always)]
@@ -234,7 +241,7 @@ impl At<'_, '_> {
     fn state_before(&self) -> Block {
         match self.step.before {
             Some(t) => self.kept(t, self.plan.z.gates * self.plan.z.dhc),
-            None => self.load(self.sweep.first, self.row(self.plan.state_width())),
+            None => self.load(self.cells.first, self.row(self.plan.state_width())),
         }
     }
 
@@ -263,24 +270,24 @@ impl At<'_, '_> {
         let count = self.count();
         if count > 0 {
             let first = (self.index() * z.bias_gates + gate) * plan.delta_channels() + self.channel();
-            self.multiplied(self.sweep.rows, first, (block, count));
+            self.multiplied(self.cells.rows, first, (block, count));
         }
-        let panel = (self.d * z.bias_gates + gate) * plan.gates.count + self.step.place.panel;
-        self.sweep.panels.write((panel * z.samples() + self.sample(self.step.t)) * plan.gates.width + self.block, block);
+        let panel = (self.d * z.bias_gates + gate) * plan.gates.count + self.panel;
+        self.cells.panels.write((panel * z.samples() + self.sample(self.step.t)) * plan.gates.width + self.block, block);
     }
 
     /// The gradient of the state that the step gave.
     #[inline(always)]
     fn output(&self, sums: &Block) -> Block {
         let plan = self.plan;
-        let at = self.step.place.panel * plan.outputs.width + self.block;
-        let (results, first) = self.sweep.results.row([self.d, self.step.t, self.n]);
+        let at = self.panel * plan.outputs.width + self.block;
+        let (results, first) = self.cells.results.row([self.d, self.step.t, self.n]);
         let mut out = self.load_some(results, first + at, plan.z.dic.saturating_sub(at).min(BLOCK));
         if self.step.after.is_some() {
             add(&mut out, sums);
         }
         if self.step.after.is_none() || plan.op.cell.gates() == 3 {
-            add(&mut out, &self.load(self.sweep.dh, (self.d * plan.z.batch + self.n) * plan.state_width() + at));
+            add(&mut out, &self.load(self.cells.dh, (self.d * plan.z.batch + self.n) * plan.state_width() + at));
         }
         out
     }
@@ -288,14 +295,14 @@ impl At<'_, '_> {
     /// Stores the gradient of a projected state for the product that follows, and for that of the projection's gradient.
     #[inline(always)]
     fn give(&self, out: &Block) {
-        let (z, outputs, panel) = (&self.plan.z, self.plan.outputs, self.step.place.panel);
+        let (z, outputs, panel) = (&self.plan.z, self.plan.outputs, self.panel);
         let channel = panel * outputs.width + self.block;
         let given = z.dic.saturating_sub(channel).min(BLOCK);
         if given > 0 {
-            self.multiplied(self.sweep.given, (self.d * z.batch + self.n) * outputs.padded() + channel, (out, given));
+            self.multiplied(self.cells.given, (self.d * z.batch + self.n) * outputs.padded() + channel, (out, given));
         }
         let line = (self.d * outputs.count + panel) * z.samples() + self.sample(self.step.t);
-        self.sweep.given_panels.write(line * outputs.width + self.block, out);
+        self.cells.given_panels.write(line * outputs.width + self.block, out);
     }
 
     #[inline(always)]
@@ -324,7 +331,7 @@ impl At<'_, '_> {
         let gates = Gates { input: self.gate(0), forget: self.gate(1), candidate: self.gate(2), output: self.gate(3) };
         let before = match self.step.before {
             Some(t) => self.kept(t, cells),
-            None => self.load(self.sweep.cell, self.row(padded)),
+            None => self.load(self.cells.cell, self.row(padded)),
         };
         let mut bounded = self.kept(self.step.t, cells);
         for x in &mut bounded {
@@ -334,14 +341,14 @@ impl At<'_, '_> {
             };
         }
         let [mut to_input, mut to_forget, mut to_output] = [[0.0; BLOCK]; 3];
-        if !self.sweep.peephole.is_empty() {
-            let first = ((self.step.l * z.directions + self.d) * plan.gates.count + self.step.place.panel) * 3 * plan.gates.width;
-            let line = |i: usize| &self.sweep.peephole[first + i * plan.gates.width + self.block..][..BLOCK];
+        if !self.cells.peephole.is_empty() {
+            let first = ((self.step.l * z.directions + self.d) * plan.gates.count + self.panel) * 3 * plan.gates.width;
+            let line = |i: usize| &self.cells.peephole[first + i * plan.gates.width + self.block..][..BLOCK];
             to_input.copy_from_slice(line(0));
             to_forget.copy_from_slice(line(1));
             to_output.copy_from_slice(line(2));
         }
-        let mut dc = self.load(self.sweep.dc, self.row(padded));
+        let mut dc = self.load(self.cells.dc, self.row(padded));
         let mut deltas = Gates { input: [0.0; BLOCK], forget: [0.0; BLOCK], candidate: [0.0; BLOCK], output: [0.0; BLOCK] };
         for j in 0..BLOCK {
             let (i, f, g, o) = (gates.input[j], gates.forget[j], gates.candidate[j], gates.output[j]);
@@ -354,7 +361,7 @@ impl At<'_, '_> {
             deltas.output[j] = d_output;
             dc[j] = d_cell * f + d_input * to_input[j] + d_forget * to_forget[j];
         }
-        self.sweep.dc.write(self.row(padded), &dc);
+        self.cells.dc.write(self.row(padded), &dc);
         self.put(0, &deltas.input);
         self.put(1, &deltas.forget);
         self.put(2, &deltas.candidate);
@@ -367,7 +374,7 @@ impl At<'_, '_> {
     fn update(&self, out: &Block) -> Block {
         let (update, candidate, before) = (self.gate(0), self.gate(2), self.state_before());
         let at = states::position(&[self.step.t, self.n]);
-        let kept = self.sweep.attention.as_ref().map_or(1.0, |a| 1.0 - a.get(&at));
+        let kept = self.cells.attention.as_ref().map_or(1.0, |a| 1.0 - a.get(&at));
         let [mut d_update, mut d_candidate, mut direct, mut attention] = [[0.0; BLOCK]; 4];
         for j in 0..BLOCK {
             let (u, o) = (update[j], candidate[j]);
@@ -377,14 +384,14 @@ impl At<'_, '_> {
             d_candidate[j] = out[j] * (1.0 - effective) * (1.0 - o * o);
             direct[j] = out[j] * effective;
         }
-        if self.sweep.attention.is_some() {
-            let at = self.sample(self.step.t) * self.plan.gates.count + self.step.place.panel;
-            let before = if self.block == 0 { 0.0 } else { self.sweep.attention_parts.get(at) };
-            self.sweep.attention_parts.set(at, before + attention.iter().sum::<f32>());
+        if self.cells.attention.is_some() {
+            let at = self.sample(self.step.t) * self.plan.gates.count + self.panel;
+            let before = if self.block == 0 { 0.0 } else { self.cells.attention_parts.get(at) };
+            self.cells.attention_parts.set(at, before + attention.iter().sum::<f32>());
         }
         self.put(0, &d_update);
         self.put(2, &d_candidate);
-        self.sweep.dh.write(self.row(self.plan.state_width()), &direct);
+        self.cells.dh.write(self.row(self.plan.state_width()), &direct);
         d_candidate
     }
 
@@ -408,7 +415,7 @@ impl At<'_, '_> {
     fn reset(&self, product: &Block) {
         let (reset, before) = (self.gate(1), self.state_before());
         let at = self.row(self.plan.state_width());
-        let mut direct = self.load(self.sweep.dh, at);
+        let mut direct = self.load(self.cells.dh, at);
         let [mut d_reset, mut state] = [[0.0; BLOCK]; 2];
         for j in 0..BLOCK {
             let r = reset[j];
@@ -417,8 +424,8 @@ impl At<'_, '_> {
             state[j] = r * before[j];
         }
         self.put(1, &d_reset);
-        self.sweep.dh.write(at, &direct);
-        self.sweep.reset.write(self.index() * self.plan.gates.padded() + self.channel(), &state);
+        self.cells.dh.write(at, &direct);
+        self.cells.reset.write(self.index() * self.plan.gates.padded() + self.channel(), &state);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Writes the code of a [`Spec`].
 
-use super::{Args, Field, Numbers, Pass, Spec};
-use crate::kernels::chain::jit::together::Together;
+use super::{Args, Field, Pass, Scalars, Spec};
+use crate::kernels::chain::jit::interleaved::Interleaved;
 use crate::kernels::chain::jit::value::Recorder;
 use oxidnn_expr::eltwise;
 use oxidnn_jit::Function;
@@ -72,7 +72,7 @@ fn next_mask(f: &mut Function, left: Int, width: Width) -> Pred {
 /// A formula of some vectors, interleaved operation by operation.
 fn formula<const N: usize>(f: &mut Function, alg: EltwiseAlg, alpha: f32, x: [Val; N]) -> [Val; N] {
     let recorder = Recorder::new(f);
-    eltwise::forward(alg, alpha, 0.0, Together(x.map(|x| recorder.value(x)))).0.map(|y| recorder.lanes(y))
+    eltwise::forward(alg, alpha, 0.0, Interleaved(x.map(|x| recorder.value(x)))).0.map(|y| recorder.lanes(y))
 }
 
 impl<const N: usize> Writer<'_, N> {
@@ -95,12 +95,12 @@ impl<const N: usize> Writer<'_, N> {
                 let h = if self.spec.whole { self.real(f, 0, sums) } else { sums };
                 self.put_state(f, h);
             }
-            Pass::Reset => self.reset(f),
-            Pass::Gru => {
+            Pass::GruPart1 => self.reset(f),
+            Pass::GruPart2 => {
                 let x = self.gate(f, 0, 2);
                 let [candidate] = self.activate(f, TANH, [(2, x)]);
                 let update = self.map(f, |f, i| {
-                    let at = self.line(f, Field::Inputs, 0, self.spec.width, i);
+                    let at = self.line(f, Field::LayerGemm, 0, self.spec.width, i);
                     f.load(self.width, at)
                 });
                 self.keep_gate(f, 2, candidate);
@@ -152,10 +152,10 @@ impl<const N: usize> Writer<'_, N> {
         let [bounded] = self.activate(f, TANH, [(CELL, cell)]);
         let h = self.map(f, |f, i| f.binary(Binary::MulF32, output[i], bounded[i]));
         [input, forget, candidate, output].into_iter().enumerate().for_each(|(gate, x)| self.keep_gate(f, gate, x));
-        self.keep(f, Field::KeptCell, cell);
+        self.keep(f, Field::WsCell, cell);
         if projected {
             let h = self.store_state(f, h);
-            self.keep(f, Field::Extra, h);
+            self.keep(f, Field::WsGrid, h);
         } else {
             self.put_state(f, h);
         }
@@ -173,7 +173,7 @@ impl<const N: usize> Writer<'_, N> {
         self.keep_gate(f, 1, reset);
         let before = self.before(f);
         let h = self.map(f, |f, i| {
-            let to = self.line(f, Field::Inputs, 0, self.spec.width, i);
+            let to = self.line(f, Field::LayerGemm, 0, self.spec.width, i);
             f.store(to, update[i]);
             f.binary(Binary::MulF32, before[i], reset[i])
         });
@@ -188,7 +188,7 @@ impl<const N: usize> Writer<'_, N> {
             f.binary(Binary::AddF32, sums[i], Src::Mem(bias))
         });
         let x = self.map(f, |f, i| {
-            let (input, bias) = (self.line(f, Field::Inputs, 2, self.spec.width, i), self.line(f, Field::Bias, 2, self.spec.width, i));
+            let (input, bias) = (self.line(f, Field::LayerGemm, 2, self.spec.width, i), self.line(f, Field::Bias, 2, self.spec.width, i));
             let x = f.load(self.width, input);
             f.update(Binary::AddF32, x, Src::Mem(bias));
             f.accumulate(Accumulate::FmaF32, x, reset[i], recurrent[i]);
@@ -196,13 +196,13 @@ impl<const N: usize> Writer<'_, N> {
         });
         let [candidate] = self.activate(f, TANH, [(2, x)]);
         [update, reset, candidate].into_iter().enumerate().for_each(|(gate, x)| self.keep_gate(f, gate, x));
-        self.keep(f, Field::Extra, recurrent);
+        self.keep(f, Field::WsGrid, recurrent);
         self.gated_state(f, update, candidate);
     }
 
     /// The state of a gated unit: `u h + (1 - u) candidate`.
     fn gated_state(&self, f: &mut Function, update: [Val; N], candidate: [Val; N]) {
-        let share = self.spec.attention.then(|| self.row(f, Field::Share));
+        let share = self.spec.attention.then(|| self.row(f, Field::Attention));
         let before = self.before(f);
         let h = self.map(f, |f, i| {
             let update = share.map_or(update[i], |share| f.binary(Binary::MulF32, update[i], Src::Splat(share.at(0))));
@@ -243,7 +243,7 @@ impl<const N: usize> Writer<'_, N> {
     /// Sums of the state's products as f32.
     fn sums(&self, f: &mut Function, gate: usize) -> [Val; N] {
         self.map(f, |f, i| {
-            let at = self.line(f, Field::Sums, gate, self.spec.columns, i);
+            let at = self.line(f, Field::IterGemm, gate, self.spec.columns, i);
             let sums = f.load(self.width, at);
             if self.spec.whole { f.unary(Unary::F32FromI32, sums) } else { sums }
         })
@@ -252,7 +252,7 @@ impl<const N: usize> Writer<'_, N> {
     /// The sum of both products and the bias of a gate; in a second phase the gate has another index among the sums.
     fn gate(&self, f: &mut Function, among_sums: usize, gate: usize) -> [Val; N] {
         let sums = self.sums(f, among_sums);
-        let x = self.with_line(f, (Binary::AddF32, Field::Inputs), gate, sums);
+        let x = self.with_line(f, (Binary::AddF32, Field::LayerGemm), gate, sums);
         let x = if self.spec.whole { self.real(f, gate, x) } else { x };
         self.with_line(f, (Binary::AddF32, Field::Bias), gate, x)
     }
@@ -274,7 +274,7 @@ impl<const N: usize> Writer<'_, N> {
     /// The same activation for some gates, or the factors of linear activations.
     fn activate<const G: usize>(&self, f: &mut Function, (alg, alpha): (EltwiseAlg, f32), gates: [(usize, [Val; N]); G]) -> [[Val; N]; G] {
         if self.spec.linear {
-            let factor = |gate: usize| Src::Splat(self.number(offset_of!(Numbers, linear) + gate * 4));
+            let factor = |gate: usize| Src::Splat(self.number(offset_of!(Scalars, linear) + gate * 4));
             return gates.map(|(gate, x)| x.map(|x| f.binary(Binary::MulF32, x, factor(gate))));
         }
         let at = |k: usize| gates[k / N].1[k % N];
@@ -292,13 +292,13 @@ impl<const N: usize> Writer<'_, N> {
     /// The floating-point elements of the states before the step.
     fn before(&self, f: &mut Function) -> [Val; N] {
         self.map(f, |f, i| {
-            let at = self.channels(f, Field::Before, self.spec.state, i);
+            let at = self.channels(f, Field::StateBefore, self.spec.state, i);
             let h = f.load_as(self.spec.state, at, self.masks[i]);
             if !self.spec.whole {
                 return h;
             }
-            let h = f.binary(Binary::SubF32, h, Src::Splat(self.number(offset_of!(Numbers, shift))));
-            f.binary(Binary::DivF32, h, Src::Splat(self.number(offset_of!(Numbers, scale))))
+            let h = f.binary(Binary::SubF32, h, Src::Splat(self.number(offset_of!(Scalars, shift))));
+            f.binary(Binary::DivF32, h, Src::Splat(self.number(offset_of!(Scalars, scale))))
         })
     }
 
@@ -308,8 +308,8 @@ impl<const N: usize> Writer<'_, N> {
         self.map(f, |f, i| {
             let to = self.channels(f, Field::State, state, i);
             if self.spec.whole {
-                let code = f.splat(self.width, self.number(offset_of!(Numbers, shift)));
-                f.accumulate(Accumulate::FmaF32, code, h[i], Src::Splat(self.number(offset_of!(Numbers, scale))));
+                let code = f.splat(self.width, self.number(offset_of!(Scalars, shift)));
+                f.accumulate(Accumulate::FmaF32, code, h[i], Src::Splat(self.number(offset_of!(Scalars, scale))));
                 f.store_as(state, to, code, self.masks[i]);
                 return h[i];
             }
@@ -320,7 +320,7 @@ impl<const N: usize> Writer<'_, N> {
 
     fn put_state(&self, f: &mut Function, h: [Val; N]) {
         let h = self.store_state(f, h);
-        self.keep(f, Field::KeptState, h);
+        self.keep(f, Field::WsState, h);
     }
 
     /// Stores elements in the workspace.
@@ -337,7 +337,7 @@ impl<const N: usize> Writer<'_, N> {
         if !self.spec.training {
             return;
         }
-        let row = self.row(f, Field::Gates);
+        let row = self.row(f, Field::WsGates);
         let (to, distance) = (f.copy(row), f.argument(self.args, offset_of!(Args, kept_gate)));
         (0..gate).for_each(|_| f.add(to, distance));
         for (i, x) in x.into_iter().enumerate() {

@@ -17,8 +17,8 @@ const PASSES: [Pass; 8] = [
     Pass::Lstm { peephole: true, projected: false },
     Pass::Lstm { peephole: false, projected: true },
     Pass::Projection,
-    Pass::Reset,
-    Pass::Gru,
+    Pass::GruPart1,
+    Pass::GruPart2,
     Pass::LbrGru,
 ];
 
@@ -39,7 +39,7 @@ fn spec(pass: Pass, channels: usize) -> Spec {
     }
 }
 
-const NUMBERS: Numbers = Numbers { scale: 100.0, shift: 3.0, linear: [0.5, 0.25, 2.0, -1.0, 3.0] };
+const NUMBERS: Scalars = Scalars { scale: 100.0, shift: 3.0, linear: [0.5, 0.25, 2.0, -1.0, 3.0] };
 
 /// The memory of a call of a few rows, by field.
 struct Memory {
@@ -59,12 +59,12 @@ impl Memory {
         Memory { rows, channels, fields, kept_gate: WIDTH * 4 }
     }
 
-    fn run(&mut self, cell: &Cell) {
+    fn run(&mut self, cell: &Postgemm) {
         let mut call = Call::new(self.rows, (self.channels, WIDTH), &NUMBERS);
         call.kept_gate = self.kept_gate;
         for (field, memory) in Field::ALL.into_iter().zip(&mut self.fields) {
             let line = matches!(field, Field::Bias | Field::Shifts | Field::Factors | Field::Peephole);
-            call.set(field, Place::new(buf(memory), 0, [if line { 0 } else { ROW * 4 }, 0]));
+            call.set(field, FieldMemory::new(buf(memory), 0, [if line { 0 } else { ROW * 4 }, 0]));
         }
         cell.run(&call);
     }
@@ -81,9 +81,9 @@ fn logistic(x: f64) -> f64 {
 /// The state of a channel after a pass, and the other elements that it writes, with their field and gate.
 fn expected(m: &Memory, pass: Pass, n: usize, c: usize) -> (f64, Vec<(Field, usize, f64)>) {
     let line = |field, gate| m.at(field, 0, gate, c);
-    let sums = |gate| m.at(Field::Sums, n, gate, c);
-    let gate = |of: usize, gate: usize| sums(of) + m.at(Field::Inputs, n, gate, c) + line(Field::Bias, gate);
-    let before = m.at(Field::Before, n, 0, c);
+    let sums = |gate| m.at(Field::IterGemm, n, gate, c);
+    let gate = |of: usize, gate: usize| sums(of) + m.at(Field::LayerGemm, n, gate, c) + line(Field::Bias, gate);
+    let before = m.at(Field::StateBefore, n, 0, c);
     match pass {
         Pass::Vanilla(..) => (gate(0, 0).tanh(), vec![]),
         Pass::Lstm { peephole, .. } => {
@@ -93,15 +93,15 @@ fn expected(m: &Memory, pass: Pass, n: usize, c: usize) -> (f64, Vec<(Field, usi
             (logistic(gate(3, 3) + looks(2, new)) * new.tanh(), vec![(Field::Cell, 0, new)])
         }
         Pass::Projection => (sums(0), vec![]),
-        Pass::Reset => (logistic(gate(1, 1)) * before, vec![(Field::Inputs, 0, logistic(gate(0, 0)))]),
-        Pass::Gru => {
-            let update = m.at(Field::Inputs, n, 0, c);
+        Pass::GruPart1 => (logistic(gate(1, 1)) * before, vec![(Field::LayerGemm, 0, logistic(gate(0, 0)))]),
+        Pass::GruPart2 => {
+            let update = m.at(Field::LayerGemm, n, 0, c);
             (update * before + (1.0 - update) * gate(0, 2).tanh(), vec![])
         }
         Pass::LbrGru => {
             let recurrent = sums(2) + line(Field::Bias, 3);
             let (update, reset) = (logistic(gate(0, 0)), logistic(gate(1, 1)));
-            let candidate = (m.at(Field::Inputs, n, 2, c) + line(Field::Bias, 2) + reset * recurrent).tanh();
+            let candidate = (m.at(Field::LayerGemm, n, 2, c) + line(Field::Bias, 2) + reset * recurrent).tanh();
             (update * before + (1.0 - update) * candidate, vec![])
         }
     }
@@ -112,7 +112,7 @@ fn passes_compute_their_formulas() {
     for isa in isas() {
         for pass in PASSES {
             for channels in [WIDTH, WIDTH - 3, 1] {
-                let cell = Cell::get(isa, &spec(pass, channels)).unwrap();
+                let cell = Postgemm::get(isa, &spec(pass, channels)).unwrap();
                 let (before, mut after) = (Memory::new(3, channels), Memory::new(3, channels));
                 after.run(&cell);
                 for (n, c) in (0..3).flat_map(|n| (0..channels).map(move |c| (n, c))) {
@@ -134,14 +134,15 @@ fn passes_compute_their_formulas() {
 fn training_keeps_gates_cells_and_states() {
     for isa in isas() {
         let pass = Pass::Lstm { peephole: false, projected: false };
-        let cell = Cell::get(isa, &Spec { training: true, ..spec(pass, WIDTH) }).unwrap();
+        let cell = Postgemm::get(isa, &Spec { training: true, ..spec(pass, WIDTH) }).unwrap();
         let (before, mut m) = (Memory::new(2, WIDTH), Memory::new(2, WIDTH));
         m.run(&cell);
         for (n, c) in (0..2).flat_map(|n| (0..WIDTH).map(move |c| (n, c))) {
-            assert_eq!(m.at(Field::KeptState, n, 0, c), m.at(Field::State, n, 0, c));
-            assert_eq!(m.at(Field::KeptCell, n, 0, c), m.at(Field::Cell, n, 0, c));
-            let output = [Field::Sums, Field::Inputs].iter().map(|f| before.at(*f, n, 3, c)).sum::<f64>() + before.at(Field::Bias, 0, 3, c);
-            assert!((m.at(Field::Gates, n, 3, c) - logistic(output)).abs() < 1e-6);
+            assert_eq!(m.at(Field::WsState, n, 0, c), m.at(Field::State, n, 0, c));
+            assert_eq!(m.at(Field::WsCell, n, 0, c), m.at(Field::Cell, n, 0, c));
+            let output =
+                [Field::IterGemm, Field::LayerGemm].iter().map(|f| before.at(*f, n, 3, c)).sum::<f64>() + before.at(Field::Bias, 0, 3, c);
+            assert!((m.at(Field::WsGates, n, 3, c) - logistic(output)).abs() < 1e-6);
         }
     }
 }
@@ -149,17 +150,18 @@ fn training_keeps_gates_cells_and_states() {
 #[test]
 fn attention_and_linear_activations() {
     for isa in isas() {
-        let attentive = Cell::get(isa, &Spec { attention: true, ..spec(Pass::Gru, WIDTH) }).unwrap();
+        let attentive = Postgemm::get(isa, &Spec { attention: true, ..spec(Pass::GruPart2, WIDTH) }).unwrap();
         let (before, mut m) = (Memory::new(2, WIDTH), Memory::new(2, WIDTH));
         m.run(&attentive);
-        let linear = Cell::get(isa, &Spec { linear: true, ..spec(Pass::Vanilla(RnnActivation::Relu, Real::new(0.0)), WIDTH) }).unwrap();
+        let linear = Postgemm::get(isa, &Spec { linear: true, ..spec(Pass::Vanilla(RnnActivation::Relu, Real::new(0.0)), WIDTH) }).unwrap();
         let mut l = Memory::new(2, WIDTH);
         l.run(&linear);
         for (n, c) in (0..2).flat_map(|n| (0..WIDTH).map(move |c| (n, c))) {
-            let sum =
-                |gate: usize| before.at(Field::Sums, n, 0, c) + before.at(Field::Inputs, n, gate, c) + before.at(Field::Bias, 0, gate, c);
-            let update = before.at(Field::Inputs, n, 0, c) * before.at(Field::Share, n, 0, 0);
-            let want = update * before.at(Field::Before, n, 0, c) + (1.0 - update) * sum(2).tanh();
+            let sum = |gate: usize| {
+                before.at(Field::IterGemm, n, 0, c) + before.at(Field::LayerGemm, n, gate, c) + before.at(Field::Bias, 0, gate, c)
+            };
+            let update = before.at(Field::LayerGemm, n, 0, c) * before.at(Field::Attention, n, 0, 0);
+            let want = update * before.at(Field::StateBefore, n, 0, c) + (1.0 - update) * sum(2).tanh();
             assert!((m.at(Field::State, n, 0, c) - want).abs() < 2e-6);
             assert!((l.at(Field::State, n, 0, c) - 0.5 * sum(0)).abs() < 2e-6);
         }
@@ -170,15 +172,15 @@ fn attention_and_linear_activations() {
 fn whole_numbers_are_scaled_and_saturated() {
     for isa in isas() {
         let spec = Spec { whole: true, state: Elem::U8, ..spec(Pass::Vanilla(RnnActivation::Tanh, Real::new(0.0)), WIDTH) };
-        let cell = Cell::get(isa, &Spec { linear: true, ..spec }).unwrap();
+        let cell = Postgemm::get(isa, &Spec { linear: true, ..spec }).unwrap();
         let mut sums: Vec<i32> = (0..WIDTH as i32).map(|i| i * 40 - 300).collect();
         let (mut inputs, mut states) = (vec![100.0f32; WIDTH], vec![7u8; WIDTH + 1]);
         let lines = [(Field::Bias, vec![0.5f32; WIDTH]), (Field::Shifts, vec![20.0; WIDTH]), (Field::Factors, vec![0.01; WIDTH])];
         let mut call = Call::new(1, (WIDTH, WIDTH), &NUMBERS);
-        call.set(Field::Sums, Place::new(buf(&mut sums), 0, [0; 2]));
-        call.set(Field::Inputs, Place::new(buf(&mut inputs), 0, [0; 2]));
-        call.set(Field::State, Place::new(buf(&mut states), 0, [0; 2]));
-        lines.iter().for_each(|(field, line)| call.set(*field, Place::rows(line, 0, [0; 2])));
+        call.set(Field::IterGemm, FieldMemory::new(buf(&mut sums), 0, [0; 2]));
+        call.set(Field::LayerGemm, FieldMemory::new(buf(&mut inputs), 0, [0; 2]));
+        call.set(Field::State, FieldMemory::new(buf(&mut states), 0, [0; 2]));
+        lines.iter().for_each(|(field, line)| call.set(*field, FieldMemory::rows(line, 0, [0; 2])));
         cell.run(&call);
         for (i, code) in states[..WIDTH].iter().enumerate() {
             let real = 0.5 * (f64::from(sums[i] + 100 - 20) * 0.01 + 0.5);
@@ -192,11 +194,11 @@ fn whole_numbers_are_scaled_and_saturated() {
 fn what_lies_outside_is_refused() {
     let Some(isa) = isas().pop() else { return };
     for pass in PASSES {
-        let kernel = Cell::get(isa, &Spec { training: pass != Pass::Reset, ..spec(pass, WIDTH) }).unwrap();
+        let kernel = Postgemm::get(isa, &Spec { training: pass != Pass::GruPart1, ..spec(pass, WIDTH) }).unwrap();
         for field in Field::ALL {
             let Some(Reach { before, channel, .. }) = kernel.spec.reach(field) else { continue };
             let mut m = Memory::new(2, WIDTH);
-            let kept = if field == Field::Gates { (kernel.spec.kept_gates() - 1) * m.kept_gate } else { 0 };
+            let kept = if field == Field::WsGates { (kernel.spec.kept_gates() - 1) * m.kept_gate } else { 0 };
             let line = matches!(field, Field::Bias | Field::Peephole);
             let bytes = before + channel * WIDTH + kept + if line { 0 } else { ROW * 4 };
             m.fields[field as usize].truncate(bytes / 4);

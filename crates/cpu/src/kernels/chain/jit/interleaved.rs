@@ -8,23 +8,23 @@ use std::array::from_fn;
 
 /// The vectors that a formula is computed for.
 #[derive(Clone, Copy)]
-pub(crate) struct Together<V, const N: usize>(pub(crate) [V; N]);
+pub(crate) struct Interleaved<V, const N: usize>(pub(crate) [V; N]);
 
-impl<V: Copy, const N: usize> Together<V, N> {
-    fn each<R>(self, f: impl Fn(V) -> R) -> Together<R, N> {
-        Together(self.0.map(f))
+impl<V: Copy, const N: usize> Interleaved<V, N> {
+    fn each<R>(self, f: impl Fn(V) -> R) -> Interleaved<R, N> {
+        Interleaved(self.0.map(f))
     }
 
-    fn with<O: Copy, R>(self, o: Together<O, N>, f: impl Fn(V, O) -> R) -> Together<R, N> {
-        Together(from_fn(|i| f(self.0[i], o.0[i])))
+    fn with<O: Copy, R>(self, o: Interleaved<O, N>, f: impl Fn(V, O) -> R) -> Interleaved<R, N> {
+        Interleaved(from_fn(|i| f(self.0[i], o.0[i])))
     }
 }
 
-impl<V: Bits, const N: usize> Num for Together<V, N> {
-    type Mask = Together<V::Mask, N>;
+impl<V: Bits, const N: usize> Num for Interleaved<V, N> {
+    type Mask = Interleaved<V::Mask, N>;
 
     fn constant(v: f64) -> Self {
-        Together([V::constant(v); N])
+        Interleaved([V::constant(v); N])
     }
     fn add(self, o: Self) -> Self {
         self.with(o, V::add)
@@ -39,7 +39,7 @@ impl<V: Bits, const N: usize> Num for Together<V, N> {
         self.with(o, V::div)
     }
     fn mul_add(self, a: Self, b: Self) -> Self {
-        Together(from_fn(|i| self.0[i].mul_add(a.0[i], b.0[i])))
+        Interleaved(from_fn(|i| self.0[i].mul_add(a.0[i], b.0[i])))
     }
     fn max(self, o: Self) -> Self {
         self.with(o, V::max)
@@ -73,15 +73,15 @@ impl<V: Bits, const N: usize> Num for Together<V, N> {
         self.with(o, V::eq)
     }
     fn select(mask: Self::Mask, a: Self, b: Self) -> Self {
-        Together(from_fn(|i| V::select(mask.0[i], a.0[i], b.0[i])))
+        Interleaved(from_fn(|i| V::select(mask.0[i], a.0[i], b.0[i])))
     }
 }
 
-impl<V: Bits, const N: usize> Bits for Together<V, N> {
-    type Word = Together<V::Word, N>;
+impl<V: Bits, const N: usize> Bits for Interleaved<V, N> {
+    type Word = Interleaved<V::Word, N>;
 
     fn word(v: i32) -> Self::Word {
-        Together([V::word(v); N])
+        Interleaved([V::word(v); N])
     }
     fn bits(self) -> Self::Word {
         self.each(V::bits)

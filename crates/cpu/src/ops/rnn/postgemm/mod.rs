@@ -1,4 +1,4 @@
-//! Generated kernels that turn the sums of a step into gates and states: one pass over rows and vectors of channels, everything in
+//! Postgemm: generated kernels that turn the sums of a step into gates and states, one pass over rows and vectors of channels, everything in
 //! registers from the sums to the state. Formulas are those of `oxidnn_expr`.
 //!
 //! In a row of sums, gates are at one stride; in what is stored by panel (products of the layer's input, bias, peephole weights) at
@@ -31,11 +31,11 @@ pub(super) enum Pass {
     },
     /// The projected state.
     Projection,
-    /// Update and reset gates of a gated unit, and the reset state. The update gate replaces the input's products.
-    Reset,
-    /// The candidate and the state of a gated unit.
-    Gru,
-    /// All of a gated unit whose reset gate is applied after the product.
+    /// Update and reset gates of a GRU, and the reset state. The update gate replaces the input's products.
+    GruPart1,
+    /// The candidate and the state of a GRU.
+    GruPart2,
+    /// All of a GRU whose reset gate is applied after the product (linear before reset).
     LbrGru,
 }
 
@@ -43,8 +43,8 @@ impl Pass {
     /// Gates in the sums.
     const fn gates(self) -> usize {
         match self {
-            Pass::Vanilla(..) | Pass::Projection | Pass::Gru => 1,
-            Pass::Reset => 2,
+            Pass::Vanilla(..) | Pass::Projection | Pass::GruPart2 => 1,
+            Pass::GruPart1 => 2,
             Pass::LbrGru => 3,
             Pass::Lstm { .. } => 4,
         }
@@ -79,9 +79,9 @@ pub(super) struct Spec {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Field {
     /// Sums of the products of the state.
-    Sums,
+    IterGemm,
     /// Products of the layer's input.
-    Inputs,
+    LayerGemm,
     /// Bias by gate.
     Bias,
     /// For integer sums: what is subtracted for the shift of states, and factors to floating point, by gate.
@@ -90,51 +90,51 @@ pub(super) enum Field {
     Peephole,
     Cell,
     /// States before the step.
-    Before,
+    StateBefore,
     /// States of the step; or reset states, or states before their projection.
     State,
     /// The share of the update gate that attention leaves, one for each row.
-    Share,
-    /// Vectors of the workspace: the first gate, the state, the cell, and others.
-    Gates,
-    KeptState,
-    KeptCell,
-    Extra,
+    Attention,
+    /// Vectors of the workspace: the first gate, the state, the cell, and what some cells need besides.
+    WsGates,
+    WsState,
+    WsCell,
+    WsGrid,
 }
 
 impl Field {
     const ALL: [Field; 14] = {
         use Field::*;
-        [Sums, Inputs, Bias, Shifts, Factors, Peephole, Cell, Before, State, Share, Gates, KeptState, KeptCell, Extra]
+        [IterGemm, LayerGemm, Bias, Shifts, Factors, Peephole, Cell, StateBefore, State, Attention, WsGates, WsState, WsCell, WsGrid]
     };
 }
 
 /// Memory of a field: byte offset of the first channel of the first row, and bytes from row to row and from panel to panel.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct FieldMemory<'a> {
     buf: Buf<'a>,
     at: usize,
     row: usize,
     panel: usize,
 }
 
-impl<'a> Place<'a> {
+impl<'a> FieldMemory<'a> {
     /// Memory that stays valid for the call; bytes from row to row and from panel to panel.
-    pub(super) const fn new(buf: Buf<'a>, at: usize, [row, panel]: [usize; 2]) -> Place<'a> {
-        Place { buf, at, row, panel }
+    pub(super) const fn new(buf: Buf<'a>, at: usize, [row, panel]: [usize; 2]) -> FieldMemory<'a> {
+        FieldMemory { buf, at, row, panel }
     }
 
     /// Rows of elements that kernels read, from element `first` on; elements from row to row and from panel to panel.
-    pub(super) fn rows(numbers: &'a [f32], first: usize, strides: [usize; 2]) -> Place<'a> {
+    pub(super) fn rows(numbers: &'a [f32], first: usize, strides: [usize; 2]) -> FieldMemory<'a> {
         // SAFETY: the elements outlive the place, and kernels only read them.
         let buf = unsafe { Buf::new(numbers.as_ptr().cast_mut().cast(), size_of_val(numbers)) };
-        Place::new(buf, first * 4, strides.map(|n| n * 4))
+        FieldMemory::new(buf, first * 4, strides.map(|n| n * 4))
     }
 }
 
 /// Scalars of a call.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Numbers {
+pub(super) struct Scalars {
     /// Scale and shift of integer states.
     pub(super) scale: f32,
     pub(super) shift: f32,
@@ -151,18 +151,18 @@ pub(super) struct Call<'a> {
     pub(super) width: usize,
     /// Bytes from a gate to the next in the workspace.
     pub(super) kept_gate: usize,
-    pub(super) numbers: &'a Numbers,
-    fields: [Place<'a>; Field::ALL.len()],
+    pub(super) numbers: &'a Scalars,
+    fields: [FieldMemory<'a>; Field::ALL.len()],
 }
 
 impl<'a> Call<'a> {
     /// A call whose fields have no memory yet.
-    pub(super) const fn new(rows: usize, (channels, width): (usize, usize), numbers: &'a Numbers) -> Call<'a> {
-        Call { rows, channels, width, kept_gate: 0, numbers, fields: [Place::new(Buf::empty(), 0, [0; 2]); Field::ALL.len()] }
+    pub(super) const fn new(rows: usize, (channels, width): (usize, usize), numbers: &'a Scalars) -> Call<'a> {
+        Call { rows, channels, width, kept_gate: 0, numbers, fields: [FieldMemory::new(Buf::empty(), 0, [0; 2]); Field::ALL.len()] }
     }
 
     /// Gives a field its memory.
-    pub(super) const fn set(&mut self, field: Field, place: Place<'a>) {
+    pub(super) const fn set(&mut self, field: Field, place: FieldMemory<'a>) {
         self.fields[field as usize] = place;
     }
 }
@@ -178,7 +178,7 @@ pub(super) struct Args {
     kept_gate: usize,
     at: [*mut u8; Field::ALL.len()],
     row: [usize; Field::ALL.len()],
-    numbers: Numbers,
+    numbers: Scalars,
 }
 
 impl Key for Spec {
@@ -189,11 +189,11 @@ impl Key for Spec {
             Pass::Vanilla(..) => "vanilla",
             Pass::Lstm { .. } => "lstm",
             Pass::Projection => "projection",
-            Pass::Reset => "reset",
-            Pass::Gru => "gru",
+            Pass::GruPart1 => "gru_part1",
+            Pass::GruPart2 => "gru_part2",
             Pass::LbrGru => "lbr_gru",
         };
-        format!("cell.{pass}.{:?}.{}", self.state, isa.name()).to_lowercase()
+        format!("postgemm.{pass}.{:?}.{}", self.state, isa.name()).to_lowercase()
     }
 
     fn write(&self, f: &mut Function) {
@@ -228,34 +228,34 @@ impl Spec {
     /// The extent of a field that the pass accesses; `None` for fields that it does not.
     fn reach(&self, field: Field) -> Option<Reach> {
         let gates = |count: usize, distance: u16| Reach { before: (count - 1) * usize::from(distance) * 4, channel: 4, padded: true };
-        let inputs = if self.pass == Pass::Gru { 3 } else { self.pass.gates() };
+        let inputs = if self.pass == Pass::GruPart2 { 3 } else { self.pass.gates() };
         let wanted = |channel: usize| Reach { before: 0, channel, padded: !self.masked };
         let (lstm, projected, peephole) = match self.pass {
             Pass::Lstm { peephole, projected } => (true, projected, peephole),
             _ => (false, false, false),
         };
-        let units = matches!(self.pass, Pass::Reset | Pass::Gru | Pass::LbrGru);
+        let units = matches!(self.pass, Pass::GruPart1 | Pass::GruPart2 | Pass::LbrGru);
         let (there, reach) = match field {
-            Field::Sums => (true, gates(self.pass.gates(), self.columns)),
-            Field::Inputs => (self.pass != Pass::Projection, gates(inputs, self.width)),
+            Field::IterGemm => (true, gates(self.pass.gates(), self.columns)),
+            Field::LayerGemm => (self.pass != Pass::Projection, gates(inputs, self.width)),
             Field::Bias => (self.pass != Pass::Projection, gates(self.bias_gates(), self.width)),
             Field::Shifts | Field::Factors => (self.whole, gates(inputs, self.width)),
             Field::Peephole => (peephole, gates(3, self.width)),
             Field::Cell => (lstm, Reach { before: 0, channel: self.cell.bytes(), padded: true }),
-            Field::Before => (units, wanted(self.state.bytes())),
+            Field::StateBefore => (units, wanted(self.state.bytes())),
             Field::State => (true, wanted(self.state.bytes())),
-            Field::Share => (self.attention, Reach { before: 4, channel: 0, padded: false }),
-            Field::Gates => (self.training && self.pass != Pass::Projection, wanted(4)),
-            Field::KeptState => (self.training && !projected && self.pass != Pass::Reset, wanted(4)),
-            Field::KeptCell => (self.training && lstm, wanted(4)),
-            Field::Extra => (self.training && (projected || self.pass == Pass::LbrGru), wanted(4)),
+            Field::Attention => (self.attention, Reach { before: 4, channel: 0, padded: false }),
+            Field::WsGates => (self.training && self.pass != Pass::Projection, wanted(4)),
+            Field::WsState => (self.training && !projected && self.pass != Pass::GruPart1, wanted(4)),
+            Field::WsCell => (self.training && lstm, wanted(4)),
+            Field::WsGrid => (self.training && (projected || self.pass == Pass::LbrGru), wanted(4)),
         };
         there.then_some(reach)
     }
 
     const fn bias_gates(&self) -> usize {
         match self.pass {
-            Pass::Gru => 3,
+            Pass::GruPart2 => 3,
             Pass::LbrGru => 4,
             pass => pass.gates(),
         }
@@ -263,13 +263,13 @@ impl Spec {
 
     /// Number of gates, from the first on, that are stored in the workspace.
     const fn kept_gates(&self) -> usize {
-        if matches!(self.pass, Pass::Gru) { 3 } else { self.pass.gates() }
+        if matches!(self.pass, Pass::GruPart2) { 3 } else { self.pass.gates() }
     }
 }
 
 /// A kernel, ready to run.
 #[derive(Clone, Debug)]
-pub(super) struct Cell {
+pub(super) struct Postgemm {
     entry: Entry<Args>,
     spec: Spec,
     /// Channels that are computed together.
@@ -277,14 +277,14 @@ pub(super) struct Cell {
     reaches: [Option<Reach>; Field::ALL.len()],
 }
 
-impl Cell {
+impl Postgemm {
     /// The kernel for `spec`, generated if it does not exist yet.
     ///
     /// # Errors
     /// [`Error::Runtime`] if it cannot be generated.
-    pub(super) fn get(isa: Isa, spec: &Spec) -> Result<Cell, Error> {
+    pub(super) fn get(isa: Isa, spec: &Spec) -> Result<Postgemm, Error> {
         let together = spec.together(isa) * isa.width().lanes();
-        Ok(Cell { entry: code::get(isa, spec)?, spec: *spec, together, reaches: Field::ALL.map(|field| spec.reach(field)) })
+        Ok(Postgemm { entry: code::get(isa, spec)?, spec: *spec, together, reaches: Field::ALL.map(|field| spec.reach(field)) })
     }
 
     /// Computes the states of some rows.
@@ -318,8 +318,8 @@ impl Cell {
     #[inline]
     fn address(&self, call: &Call<'_>, field: Field) -> *mut u8 {
         let Some(Reach { before, channel, padded }) = self.reaches[field as usize] else { return std::ptr::null_mut() };
-        let Place { buf, at, row, panel } = call.fields[field as usize];
-        let gates = if field == Field::Gates { self.spec.kept_gates() } else { 1 };
+        let FieldMemory { buf, at, row, panel } = call.fields[field as usize];
+        let gates = if field == Field::WsGates { self.spec.kept_gates() } else { 1 };
         let end = |panels: usize, channels: usize| {
             let channels = if padded { channels.next_multiple_of(self.together) } else { channels };
             let last = channel.checked_mul(channels)?.checked_add(before)?;

@@ -1,8 +1,8 @@
 //! Some panels of a step: their products, and the kernel that turns their sums into gates and states.
 
-use super::cell::{Call, Field, Numbers, Place as Memory};
-use super::cut::Place;
 use super::forward::{Code, Forward, TASK_WEIGHT_BYTES};
+use super::partition::PanelTask;
+use super::postgemm::{Call, Field, FieldMemory, Scalars};
 use super::sizes::Panels;
 use super::skinny::{Group, Rows};
 use super::states::States;
@@ -12,7 +12,7 @@ use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::op::RnnCell;
 
 /// What the tasks of an execution share.
-pub(super) struct Run<'a> {
+pub(super) struct CellFwd<'a> {
     pub(super) plan: &'a Forward,
     pub(super) code: &'a Code,
     pub(super) simd: Simd,
@@ -45,7 +45,7 @@ pub(super) struct ByChannel<'a> {
     pub(super) peephole: &'a [f32],
     /// The share of the update gate that attention leaves, by time and sample.
     pub(super) shares: &'a [f32],
-    pub(super) numbers: Numbers,
+    pub(super) numbers: Scalars,
 }
 
 /// A panel of a step.
@@ -56,7 +56,7 @@ pub(super) struct Step<'p> {
     /// The times of the steps before and after, if there are any.
     pub(super) before: Option<usize>,
     pub(super) after: Option<usize>,
-    pub(super) place: &'p Place,
+    pub(super) place: &'p PanelTask,
 }
 
 /// Channels whose sums tiles leave next to each other: those of some panels, or of a part of one.
@@ -68,9 +68,9 @@ struct Piece {
     channels: usize,
 }
 
-impl<'a> Run<'a> {
+impl<'a> CellFwd<'a> {
     /// The products of the input of one sample's only step, in both directions, if there are kernels for them.
-    pub(super) fn inputs_of_one<'g>(
+    pub(super) fn layer_gemm_of_one<'g>(
         &self,
         executor: &dyn Executor,
         (l, layer, below): (usize, Buf, States),
@@ -99,7 +99,7 @@ impl<'a> Run<'a> {
 
     /// Computes some panels of a step, with the worker's scratch.
     pub(super) fn panels(&self, step: &Step<'_>, share: &mut [f32]) {
-        let (plan, Place { d, rows, phase, panel, .. }) = (self.plan, step.place);
+        let (plan, PanelTask { d, rows, phase, panel, .. }) = (self.plan, step.place);
         let (stack, (gates, panels, task)) = (self.stack(step), plan.task(*phase, *panel));
         let skips = *phase == 0 && step.before.is_none() && self.begins_with_zeros;
         let (weights, memory, bits, channels) = match &plan.projection {
@@ -146,24 +146,24 @@ impl<'a> Run<'a> {
     /// Turns the sums of a piece into gates and states.
     fn cell(&self, step: &Step<'_>, piece: Piece, sums: &[f32], line: usize) {
         let (plan, z) = (self.plan, &self.plan.z);
-        let Place { d, rows, phase, .. } = step.place;
+        let PanelTask { d, rows, phase, .. } = step.place;
         let cell = self.code.cells[*phase].as_ref().unwrap_or_else(|| panic!("no kernel of phase {phase} was made"));
         let projects = plan.projection.is_some() && *phase == 1;
         let (gates, Panels { width, count }, _) = plan.task(*phase, 0);
         let first = piece.panel * width + piece.column;
         let mut call = Call::new(rows.len(), (piece.channels, width), &self.lines.numbers);
-        call.set(Field::Sums, Memory::rows(sums, 0, [line, gates.len() * width]));
+        call.set(Field::IterGemm, FieldMemory::rows(sums, 0, [line, gates.len() * width]));
         let states = |states: States<'a>, t: usize| {
             let Rows { buf, start, row } = states.rows(*d, t);
             let size = states.codec.size();
-            Memory::new(buf, start + rows.start * row + first * size, [row, width * size])
+            FieldMemory::new(buf, start + rows.start * row + first * size, [row, width * size])
         };
         let middle = *phase == 0 && (plan.projection.is_some() || plan.resets_first());
         call.set(Field::State, if middle { states(self.middle, 0) } else { states(self.sequence, step.t) });
         self.keep(step, first, width, &mut call);
         let by_gate = |numbers: &'a [f32], gates: usize| {
             let first = (self.stack(step) * count + piece.panel) * gates * width + piece.column;
-            Memory::rows(numbers, first, [0, gates * width])
+            FieldMemory::rows(numbers, first, [0, gates * width])
         };
         let gates = if projects { 1 } else { z.gates };
         let whole = if projects { &self.lines.projected } else { &self.lines.whole };
@@ -174,12 +174,12 @@ impl<'a> Run<'a> {
         }
         let row = z.gates * width * 4;
         let inputs = ((d * count + piece.panel) * z.time + step.t) * z.batch + rows.start;
-        call.set(Field::Inputs, Memory::new(self.gates, inputs * row + piece.column * 4, [row, z.samples() * row]));
+        call.set(Field::LayerGemm, FieldMemory::new(self.gates, inputs * row + piece.column * 4, [row, z.samples() * row]));
         call.set(Field::Bias, by_gate(self.lines.bias, z.bias_gates));
         call.set(Field::Peephole, by_gate(self.lines.peephole, 3));
         call.set(Field::Cell, states(self.cell, 0));
-        call.set(Field::Before, step.before.map_or(states(self.first, 0), |t| states(self.sequence, t)));
-        call.set(Field::Share, Memory::rows(self.lines.shares, step.t * z.batch + rows.start, [1, 0]));
+        call.set(Field::StateBefore, step.before.map_or(states(self.first, 0), |t| states(self.sequence, t)));
+        call.set(Field::Attention, FieldMemory::rows(self.lines.shares, step.t * z.batch + rows.start, [1, 0]));
         cell.run(&call);
     }
 
@@ -188,13 +188,13 @@ impl<'a> Run<'a> {
         let (Some(workspace), plan) = (self.workspace, self.plan) else { return };
         let (z, row) = (&plan.z, plan.workspace_row);
         let sample = (self.stack(step) * z.time + step.t) * z.batch + step.place.rows.start;
-        let place = |field: usize| Memory::new(workspace, (sample * row + field + first) * 4, [row * 4, width * 4]);
+        let place = |field: usize| FieldMemory::new(workspace, (sample * row + field + first) * 4, [row * 4, width * 4]);
         let state = z.gates * z.dhc;
         call.kept_gate = z.dhc * 4;
-        call.set(Field::Gates, place(0));
-        call.set(Field::KeptState, place(state));
-        call.set(Field::KeptCell, place(state + z.dic));
+        call.set(Field::WsGates, place(0));
+        call.set(Field::WsState, place(state));
+        call.set(Field::WsCell, place(state + z.dic));
         let cell = if plan.op.cell == RnnCell::Lstm { z.dhc } else { 0 };
-        call.set(Field::Extra, place(state + z.dic + cell));
+        call.set(Field::WsGrid, place(state + z.dic + cell));
     }
 }

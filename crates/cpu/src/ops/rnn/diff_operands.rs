@@ -43,7 +43,7 @@ fn words<const N: usize>(even: &[f32; N], odd: &[f32; N]) -> [f32; N] {
 }
 
 /// Some channels of a left operand, to be transposed.
-pub(super) struct Turn<'t, 'a> {
+pub(super) struct Transposed<'t, 'a> {
     pub(super) simd: Simd,
     pub(super) spans: &'t Spans<'a>,
     pub(super) samples: usize,
@@ -55,7 +55,7 @@ pub(super) struct Turn<'t, 'a> {
     pub(super) to: &'t mut [f32],
 }
 
-impl Turn<'_, '_> {
+impl Transposed<'_, '_> {
     /// The channels of a sample, zeros behind the last channel and the last sample.
     #[inline(always)]
     fn line(&self, sample: usize) -> [f32; CHANNELS] {
@@ -73,7 +73,7 @@ impl Turn<'_, '_> {
     }
 }
 
-impl Body for Turn<'_, '_> {
+impl Body for Transposed<'_, '_> {
     type Out = ();
 
     #[inline(always)]

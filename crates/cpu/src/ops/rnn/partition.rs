@@ -1,6 +1,6 @@
 //! How the steps of a layer are cut into tasks. Steps depend on each other; samples and directions are independent.
 
-use super::relay::{self, Relay, Task};
+use super::persistent::{self, Persistent, Task};
 use super::sizes::Sizes;
 use crate::CpuTarget;
 use crate::kernels::scratch::Part;
@@ -22,7 +22,7 @@ const ONCE: usize = 2;
 
 /// The cut of a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Cut {
+pub(super) struct Partition {
     /// Samples.
     pub(super) batch: usize,
     /// Slices of the batch.
@@ -35,13 +35,13 @@ pub(super) struct Cut {
     workers: usize,
 }
 
-impl Cut {
+impl Partition {
     /// That of a single row, for products without steps.
-    pub(super) const ROW: Cut = Cut { batch: 1, slices: 1, whole: true, far: false, directions: 1, workers: 1 };
+    pub(super) const ROW: Partition = Partition { batch: 1, slices: 1, whole: true, far: false, directions: 1, workers: 1 };
 
     /// The cut for a processor, `panels` panels, and `weights` bytes of recurrent weights of a direction. It decides who computes what, not
     /// how.
-    pub(super) fn new(z: &Sizes, target: &CpuTarget, panels: usize, weights: usize) -> Cut {
+    pub(super) fn new(z: &Sizes, target: &CpuTarget, panels: usize, weights: usize) -> Partition {
         let workers = target.threads;
         let least = z.batch.div_ceil(MAX_SLICE_ROWS);
         let most = (z.batch / TILE_ROWS).max(1);
@@ -51,7 +51,7 @@ impl Cut {
             || step <= MIN_FORK_MULTIPLY_ADDS
             || z.directions * least >= workers
             || weights <= target.caches.budget(false).recurrent && z.directions * slices(z.directions) >= workers;
-        Cut {
+        Partition {
             batch: z.batch,
             slices: slices(if whole { z.directions } else { z.directions * panels }),
             whole,
@@ -85,9 +85,9 @@ impl Cut {
         executor: &dyn Executor,
         (steps, phases): (usize, [usize; 2]),
         work: &mut Part<'_>,
-        task: &(dyn Fn(&Place, &mut [f32]) + Sync),
+        task: &(dyn Fn(&PanelTask, &mut [f32]) + Sync),
     ) {
-        let Cut { workers, directions, .. } = *self;
+        let Partition { workers, directions, .. } = *self;
         let threads = workers.min(executor.threads());
         if self.whole || threads <= 1 {
             return work.work(executor, workers, directions * self.slices, &|index, share| {
@@ -95,18 +95,18 @@ impl Cut {
                 for step in 0..steps {
                     for (phase, panels) in phases.into_iter().enumerate() {
                         for index in 0..panels {
-                            let panel = relay::to_and_fro(0..panels, step, index);
-                            task(&Place { d, rows: self.rows(slice), step, phase, panel }, share);
+                            let panel = persistent::serpentine(0..panels, step, index);
+                            task(&PanelTask { d, rows: self.rows(slice), step, phase, panel }, share);
                         }
                     }
                 }
             });
         }
-        let relay = Relay::new(threads, steps, phases.map(|panels| directions * self.slices * panels));
-        work.work(executor, workers, relay.threads(), &|thread, share| {
-            relay.run(thread, &mut |Task { step, phase, index }| {
+        let persistent = Persistent::new(threads, steps, phases.map(|panels| directions * self.slices * panels));
+        work.work(executor, workers, persistent.threads(), &|thread, share| {
+            persistent.run(thread, &mut |Task { step, phase, index }| {
                 let (panel, rest) = (index % phases[phase], index / phases[phase]);
-                let place = Place { d: rest / self.slices, rows: self.rows(rest % self.slices), step, phase, panel };
+                let place = PanelTask { d: rest / self.slices, rows: self.rows(rest % self.slices), step, phase, panel };
                 task(&place, share);
             });
         });
@@ -115,7 +115,7 @@ impl Cut {
 
 /// A panel of a slice in a phase of a step.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct PanelTask {
     pub(super) d: usize,
     pub(super) rows: Range<usize>,
     pub(super) step: usize,
