@@ -397,6 +397,9 @@ impl Exec for Launches {
     }
 
     fn footprint(&self) -> usize {
-        self.list.iter().map(|l| size_of_val(&l.words[..]) + size_of_val(&l.sums[..]) + size_of_val(&l.maps[..]) + size_of::<Loaded>()).sum()
+        self.list
+            .iter()
+            .map(|l| size_of_val(&l.words[..]) + size_of_val(&l.sums[..]) + size_of_val(&l.maps[..]) + size_of::<Loaded>())
+            .sum()
     }
 }
