@@ -236,7 +236,6 @@ impl Case {
     /// # Safety
     /// The kernel must be that of the case, and the memory as well.
     unsafe fn best_tiles(&self, entry: &Entry<tiles::Args>, (rows, columns): (usize, usize), memory: &mut Memory) -> f64 {
-        let shapes = WHOLE.bytes();
         let mut taps = Vec::new();
         for i in 0..self.tiles_m {
             let mut list = Vec::new();
@@ -251,7 +250,6 @@ impl Case {
         }
         // One call for all rows of two tiles, which meet every panel.
         let mut call = |(i, taps): (usize, &Vec<usize>)| tiles::Args {
-            shapes: shapes.as_ptr(),
             taps: taps.as_ptr(),
             count: taps.len() / TAP_WORDS,
             a_from: 0,
@@ -267,7 +265,7 @@ impl Case {
             sums: memory.c.at(i * rows * memory.c_row),
             sums_row: memory.c_row,
             sums_lower: LINES * memory.c_row,
-            ahead: shapes.as_ptr().addr(),
+            ahead: taps.as_ptr().addr(),
             ahead_step: 0,
         };
         let calls: Vec<tiles::Args> = taps.iter().enumerate().map(&mut call).collect();
