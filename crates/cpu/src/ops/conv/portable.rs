@@ -163,16 +163,17 @@ impl Portable {
         let pixels = parts.iter().map(|p| p.extent.iter().fold(1, |n: usize, size| n.saturating_mul(*size))).max().unwrap_or(0);
         let split = depth > 64 && pixels.checked_mul(depth + SKEW)? > MAX_COPY_ELEMENTS;
         let depth_each = if split { cut(depth, (MAX_COPY_ELEMENTS / pixels).saturating_sub(SKEW).max(32), 16).0.min(depth) } else { depth };
+        let sums = 2 * MAX_BLOCK_SUMS.max(rows * channels_each);
+        // That the copy has a length bounds the offsets in it.
+        let workers = for_workers(target.threads, pixels.checked_mul(depth_each + SKEW)?.checked_add(sums)?)?;
         let mut first_box = 0;
         for part in &mut parts {
             part.list(depth_each + SKEW, depth.checked_mul(width)?, s.k);
             part.first_box = first_box;
             first_box += part.boxes();
         }
-        let sums = 2 * MAX_BLOCK_SUMS.max(rows * channels_each);
         let taps = s.k.iter().product::<i64>() as usize;
         let shared = [width, taps, channels.div_ceil(width), s.g as usize].into_iter().try_fold(depth, usize::checked_mul)?;
-        let workers = for_workers(target.threads, pixels.checked_mul(depth_each + SKEW)?.checked_add(sums)?)?;
         Some(Portable {
             attr: attr.clone(),
             source: setup.source.0,

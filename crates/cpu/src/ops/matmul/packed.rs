@@ -23,8 +23,9 @@ use oxidnn_spec::{Arg, Attr, Dims, Error, Op, Problem};
 pub(crate) struct Packed {
     attr: Attr,
     args: [Arg; 3],
-    /// Rows and depth of the left operand, columns and depth of the right one, rows and columns of the result.
-    axes: [[Axis; 2]; 3],
+    /// The dimensions that are rows and depth of the left operand, columns and depth of the right one, rows and columns of the result: their
+    /// sizes may come with an execution.
+    axes: [[Vec<usize>; 2]; 3],
     /// Number of leading dimensions that are the batch.
     batch: usize,
     /// For every dimension of the result, the dimensions of the operands' scales that it goes with.
@@ -77,12 +78,11 @@ impl Packed {
     ) -> Result<(Packed, usize), Skip> {
         let [a, b, c] = sides;
         let scratch = scratch_len(target.isa, target.threads).ok_or(TOO_LARGE)?;
-        let axes = |m: Matrix<'_>, sides: [&[usize]; 2]| sides.map(|dims| Axis::new(dims, m.tensor.dims()));
         let of_rows = (0..c.tensor.dims().len()).map(|d| (d < batch || c.rows.contains(&d)).then_some(d)).collect();
         let packed = Packed {
             attr: attr.clone(),
             args: sides.map(|m| m.arg),
-            axes: [axes(a, [a.rows, a.columns]), axes(b, [b.columns, b.rows]), axes(c, [c.rows, c.columns])],
+            axes: [[a.rows, a.columns], [b.columns, b.rows], [c.rows, c.columns]].map(|m| m.map(<[usize]>::to_vec)),
             batch,
             scales: [of_rows, scales],
             workers: target.threads,
@@ -101,7 +101,8 @@ impl Kernel for Packed {
         if dst.dims().contains(&0) {
             return Ok(());
         }
-        let [[outer, depth], [inner, b_depth], [rows, columns]] = self.axes;
+        let axes = |i: usize, dims: &Dims| [0, 1].map(|side: usize| Axis::new(&self.axes[i][side], dims));
+        let ([outer, depth], [inner, b_depth], [rows, columns]) = (axes(0, a.view.dims()), axes(1, b.view.dims()), axes(2, dst.dims()));
         let scale = |i: usize, source: &Source<'_>, depth: Axis| {
             let scale = Broadcast::scale(simd, ctx, attr, self.args[i], source.view.dims())?;
             Ok::<_, Error>(split_scale(scale, depth.fastest(), &self.scales[i]))
