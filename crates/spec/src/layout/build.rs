@@ -149,7 +149,7 @@ impl Layout {
     }
 
     /// That products of any sizes do not overflow, where others are 0, too, or come with executions.
-    fn check_volume(&self) -> Result<(), Error> {
+    pub(super) fn check_volume(&self) -> Result<(), Error> {
         let padded = self.blocking().map(|b| ("padded_dims", &b.padded_dims));
         for (name, dims) in std::iter::once(("dims", &self.dims)).chain(padded) {
             if dims.iter().try_fold(1i64, |n, &d| n.checked_mul(d.max(1))).is_none_or(|n| n > LARGEST) {

@@ -228,6 +228,8 @@ impl Layout {
         }
         let padded_offsets = Dims::filled(dims.len(), 0);
         let blocking = Blocking { padded_dims: padded, padded_offsets, offset: 0, strides, inner, compensation: None };
-        Ok(Layout { dims, format: blocking.into() })
+        let layout = Layout { dims, format: blocking.into() };
+        layout.check_volume()?;
+        Ok(layout)
     }
 }

@@ -49,6 +49,8 @@ pub(in crate::ops) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<
                 (Function::Backward(op.alg, op.alpha.get(), op.beta.get()), vec![Arg::DIFF_SRC, Arg::DIFF_DST, data])
             }
             Op::Binary(op) if op.src2.is_none() => (Function::Binary(op.alg), vec![Arg::DST, Arg::SRC, Arg::SRC_1]),
+            // An s64 that is copied or rounded has more bits than an f64.
+            Op::Reorder(op) if op.src.dtype == DataType::S64 => return Err(Skip::DataType("s64 that is copied".into())),
             Op::Reorder(op) if op.dst.blocking().is_none_or(|b| b.compensation.is_none()) => (Function::Copy, vec![Arg::DST, Arg::SRC]),
             _ => return Err(Skip::Op("another operation than of single elements, or a choice")),
         };
