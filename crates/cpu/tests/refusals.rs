@@ -5,6 +5,7 @@
 use oxidnn_cpu::CpuTarget;
 use oxidnn_cpu::kernels::blend;
 use oxidnn_cpu::kernels::columns::{Act, Blocks, Bound, Sweep};
+use oxidnn_cpu::kernels::lookup;
 use oxidnn_cpu::kernels::permute::{LANES, Masks, Permuter, Places as TilePlaces, Tiles, Vectors as TileVectors};
 use oxidnn_cpu::kernels::responses::{Call as ResponsesCall, Pass, Plane, Responses, Side as Rows, Spec as ResponsesSpec};
 use oxidnn_cpu::kernels::scratch::lend;
@@ -214,6 +215,23 @@ fn responses(isa: Isa) -> Vec<Entry> {
     all.into()
 }
 
+/// Elements of a row in their opposite order.
+fn lookups(isa: Isa) -> Vec<Entry> {
+    const ROW: u32 = 2 * 16 + 7;
+    let row: Vec<[u32; 2]> = (0..ROW).map(|i| [i, ROW - 1 - i]).collect();
+    let places = std::sync::Arc::new(lookup::Places::new(&row, [4; 2], isa.width().lanes()));
+    let looker = lookup::Looker::get(isa, [Elem::F32; 2], &places).unwrap();
+    // Rows that overlap.
+    let rows = move |times: usize| {
+        let (looker, places) = (looker.clone(), places.clone());
+        entry("lookups", &[ROW as usize + 3 * (times - 1); 2], move |memory| {
+            let [from, to] = bufs(memory).map(|buf| lookup::Rows { buf, at: 0, next: 12 });
+            looker.run(&places, times, to, from);
+        })
+    };
+    vec![rows(1), rows(2)]
+}
+
 /// A matrix with rows of so many numbers.
 fn matrix(buf: Buf<'_>, row: usize) -> Matrix<'_> {
     Matrix { buf, at: 0, row: row * 4 }
@@ -337,9 +355,19 @@ fn entries(isa: Isa) -> Vec<Entry> {
     let acts = [Act::Sum, Act::Moments, Act::Scale(Bound::Relu), Act::Scale(Bound::Kept)].into_iter().chain(bits);
     let mut all: Vec<Entry> = acts.map(|act| sweep(isa, act)).collect();
     all.extend(
-        [strips(isa), pools(isa), blends(isa), responses(isa), transposes(isa), permutes(isa), transforms(isa), products(isa)]
-            .into_iter()
-            .flatten(),
+        [
+            strips(isa),
+            pools(isa),
+            blends(isa),
+            responses(isa),
+            lookups(isa),
+            transposes(isa),
+            permutes(isa),
+            transforms(isa),
+            products(isa),
+        ]
+        .into_iter()
+        .flatten(),
     );
     all
 }

@@ -63,7 +63,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/cpu/src/kernels/blend.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/kernels/responses.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/kernels/bytes.rs", "calls generated code with addresses that it has checked"),
-    ("crates/cpu/src/kernels/interpolate.rs", "calls generated code with addresses that it has checked"),
+    ("crates/cpu/src/kernels/lookup.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/kernels/permute.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/kernels/transpose.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/kernels/pointwise/generated/tests.rs", "lends memory of a test to a kernel"),

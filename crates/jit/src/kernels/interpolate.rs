@@ -6,6 +6,7 @@
 //! two loads of the table for each tap.
 
 use super::blend::Tap as Line;
+use super::lookup::LANES;
 use crate::ir::{Accumulate, Binary, Elem, Function, Int, Src, Val};
 use crate::isa::Isa;
 use crate::key::Key;
@@ -13,9 +14,6 @@ use std::mem::offset_of;
 
 #[cfg(test)]
 mod tests;
-
-/// Most lanes of a vector.
-pub const LANES: usize = 16;
 
 /// The key of a kernel: everything that its code depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -11,6 +11,7 @@ pub mod gather;
 pub mod gemv;
 pub mod interleave;
 pub mod interpolate;
+pub mod lookup;
 pub mod permute;
 pub mod pool;
 pub mod strips;

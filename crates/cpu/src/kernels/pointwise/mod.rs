@@ -18,16 +18,16 @@ mod random;
 mod results;
 mod tables;
 
-pub use copy::{Copies, Zeros, clear, cleared};
+pub use copy::{Copies, Squared, Zeros, clear, cleared};
 pub use fold::FoldOp;
 pub use generated::{Codes, Program, Taken};
-pub use nest::{CHUNK, Chunk, Chunks, Counts, Nest, OPERANDS, Place, Run};
+pub use nest::{CHUNK, Chunk, Chunks, Counts, Nest, OPERANDS, Place, Run, Tile};
 pub use operand::{Kind, Memory};
 pub use pipeline::Pipeline;
 pub use planes::{Planes, Sides, Window, Windows};
 pub use program::{Builder, IN_ALL, Over, Split, Sums, Table, skips_lines};
 pub use results::{Results, Stores};
-pub use tables::{Factors, Tables};
+pub use tables::{Factors, LookedUp, Tables};
 
 use oxidnn_runtime::Executor;
 

@@ -5,23 +5,36 @@
 //! block. [`Copies`] with its strides is faster where it applies; this does the rest.
 
 use super::{Copies, Zeros, grain_rows, split};
+use crate::kernels::code::elem;
 use crate::kernels::convert;
+use crate::kernels::lookup::{Looker, Places, Rows};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
-use crate::row::Kernel;
+use crate::row::{Generated, Kernel};
+use oxidnn_jit::Isa;
+use oxidnn_jit::ir::Elem;
 use oxidnn_runtime::{Buf, Ctx, Element, Pairs, Skip};
 use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, Tensor};
 
 /// Most positions of all dimensions of a source.
 const MAX_POSITIONS: i64 = 1 << 16;
-/// Most positions of the dimensions in the innermost table: beginning a row takes longer than some elements.
+/// Most positions of the dimensions in the innermost table: beginning a row takes longer than some elements, and longer than some vectors.
+/// The second limit is enough for vectors if rows have one stride.
 const MAX_INNER_POSITIONS: usize = 1024;
+const LONG: usize = 4096;
+const VECTORED: usize = 64;
+/// Bytes of rows that are processed together: one vector of each after the other, while they are in L1.
+const L1_ROW_BYTES: usize = 24 * 1024;
 /// Elements that are converted at a time.
 const CHUNK: usize = 256;
 /// Fewest elements of an average run for copying whole runs.
 const MIN_AVERAGE_RUN: usize = 4;
 /// Cost of an element that is moved on its own, relative to one of a run.
 const SINGLE_ELEMENT_COST: i64 = 4;
+/// Cost of a vector of the source plus one of the destination, relative to an element that another row moves: one that is only moved, and
+/// another.
+const VECTOR_COST: [usize; 2] = [18, 25];
+const ELEMENT_COST: [usize; 2] = [16, 24];
 
 /// Copies to one destination.
 #[derive(Debug)]
@@ -29,6 +42,8 @@ pub struct Tables {
     dst: Arg,
     tensor: Tensor,
     moves: Vec<Move>,
+    /// Most positions in the innermost table.
+    joined: usize,
     /// No copies, only the zeros of the padded area.
     padding: Copies,
 }
@@ -85,6 +100,14 @@ fn joined(dimensions: &[Vec<Terms>]) -> Vec<Terms> {
     })
 }
 
+/// The stride of all positions of a dimension, if there is one.
+fn distance(table: &[Terms]) -> Option<Terms> {
+    let [first, second, ..] = table else { return None };
+    let step: Terms = std::array::from_fn(|t| second[t].wrapping_sub(first[t]));
+    let even = |w: &[Terms]| (0..4).all(|t| w[1][t].checked_sub(w[0][t]) == Some(step[t]));
+    table.windows(2).all(even).then_some(step)
+}
+
 /// The runs of a row, if they are long enough to be copied as such.
 fn runs(row: &[Terms]) -> Vec<(Terms, usize)> {
     let mut runs: Vec<(Terms, usize)> = Vec::new();
@@ -103,8 +126,11 @@ impl Tables {
     /// # Errors
     /// [`Skip`] for its layout and type.
     pub fn new(dst: Arg, tensor: &Tensor) -> Result<Tables, Skip> {
+        if tensor.dtype.bits() < 8 {
+            return Err(Skip::DataType(format!("{} of {dst}", tensor.dtype)));
+        }
         let padding = Copies::new(dst, tensor)?;
-        Ok(Tables { dst, tensor: tensor.clone(), moves: Vec::new(), padding })
+        Ok(Tables { dst, tensor: tensor.clone(), moves: Vec::new(), joined: MAX_INNER_POSITIONS, padding })
     }
 
     /// Rows, elements that are moved one by one, runs, and elements that are converted, of the first source; and what zeroing the padded area counts.
@@ -116,6 +142,12 @@ impl Tables {
         let converted = if factors > 0 || changed { each * (1 + factors) } else { 0 };
         let (single, runs) = if m.runs.is_empty() || converted > 0 { (each, 0) } else { (0, m.runs.len()) };
         Some(([1, single, runs, converted].map(|count| rows * count as f64), self.padding.zeros()))
+    }
+
+    /// Chooses longer rows for [`Tables::looked_up`], before anything is added.
+    #[must_use]
+    pub fn in_long_rows(self) -> Tables {
+        Tables { joined: LONG, ..self }
     }
 
     /// Adds copies of `src`, a tensor like `tensor`, times factors: position `p` of its dimension `d` goes to position `to(d, p)` of the
@@ -177,8 +209,12 @@ impl Tables {
         });
         dimensions.sort_by_key(|table| std::cmp::Reverse(table[1][0].abs_diff(table[0][0])));
         let (mut row, mut first) = (1, dimensions.len());
-        while first > 0 && row * dimensions[first - 1].len() <= MAX_INNER_POSITIONS {
-            (row, first) = (row * dimensions[first - 1].len(), first - 1);
+        while first > 0 && row * dimensions[first - 1].len() <= self.joined {
+            let next = &dimensions[first - 1];
+            if self.joined == LONG && row >= VECTORED && distance(next).is_some() {
+                break;
+            }
+            (row, first) = (row * next.len(), first - 1);
         }
         let terms = joined(&dimensions.split_off(first.min(dimensions.len().saturating_sub(1))));
         let row = Row::new(&terms, !plain)?;
@@ -188,28 +224,135 @@ impl Tables {
     }
 }
 
+/// The same in generated code: vectors of the destination look up their elements in vectors of the source.
+#[derive(Debug)]
+pub struct LookedUp {
+    tables: Tables,
+    isa: Isa,
+    moves: Vec<Vectors>,
+}
+
+/// The vectors of a move.
+#[derive(Debug)]
+struct Vectors {
+    /// Element types of destination and source.
+    types: [Elem; 2],
+    /// The lookups of a row.
+    places: Places,
+    /// Consecutive rows: their number, how many are processed together, and the bytes from one to the next in destination and source.
+    rows: usize,
+    together: usize,
+    next: [usize; 2],
+}
+
+impl Tables {
+    /// These copies in generated code.
+    ///
+    /// # Errors
+    /// [`Skip`] for factors, types that it does not have, and places of which vectors have few.
+    pub fn looked_up(mut self, isa: Isa) -> Result<LookedUp, Skip> {
+        let lanes = isa.width().lanes();
+        let dtype = self.tensor.dtype;
+        let of = |m: &mut Move| {
+            let types = elements([dtype, m.dtype])?;
+            if !m.row.factors.is_empty() || !isa.avx512 && types.iter().any(|e| e.bytes() < 4) {
+                return Err(Skip::Attr("factors, or parts of vectors of narrow numbers".into()));
+            }
+            let places = Places::new(m.row.places.pairs(), types.map(Elem::bytes), lanes);
+            let cost: usize = places.vectors().iter().zip(VECTOR_COST).map(|(n, cost)| n * cost).sum();
+            if m.row.places.pairs().len() * ELEMENT_COST[usize::from(dtype != m.dtype)] < cost {
+                return Err(Skip::Layout("of src or dst: places of which vectors have few".into()));
+            }
+            let [written, read] = types.map(Elem::bytes);
+            let mut vectors = Vectors { types, places, rows: 1, together: 1, next: [0; 2] };
+            let follow = m.outer.last().and_then(|table| Some((table.len(), table[0], distance(table)?)));
+            if let Some((rows, first, step)) = follow {
+                m.outer.pop();
+                m.starts = std::array::from_fn(|t| m.starts[t] + first[t]);
+                let together = (L1_ROW_BYTES / (m.row.places.pairs().len() * (written + read)).max(1)).clamp(1, rows);
+                vectors = Vectors { rows, together, next: [step[0] * written, step[1] * read], ..vectors };
+            }
+            Ok(vectors)
+        };
+        Ok(LookedUp { moves: self.moves.iter_mut().map(of).collect::<Result<_, _>>()?, tables: self, isa })
+    }
+}
+
+/// The element types of destination and source for kernels: raw bits if elements are not converted.
+fn elements(types: [DataType; 2]) -> Result<[Elem; 2], Skip> {
+    let [to, from] = types;
+    let unknown = || Skip::DataType(format!("{from} to {to} in generated code"));
+    match to.bits() {
+        _ if to != from => Ok([elem(to).ok_or_else(unknown)?, elem(from).ok_or_else(unknown)?]),
+        8 => Ok([Elem::Low8; 2]),
+        16 => Ok([Elem::Low16; 2]),
+        32 => Ok([Elem::F32; 2]),
+        _ => Err(unknown()),
+    }
+}
+
+impl LookedUp {
+    /// Calls and vectors of the first source, and what zeroing the padded area counts.
+    pub fn counts(&self) -> Option<([f64; 2], Zeros)> {
+        let ([rows, ..], zeros) = self.tables.counts()?;
+        let of = self.moves.first()?;
+        let vectors = of.places.vectors().iter().sum::<usize>() * of.rows;
+        Some(([rows * of.rows.div_ceil(of.together) as f64, rows * vectors as f64], zeros))
+    }
+}
+
+impl Generated for LookedUp {
+    type Code = Vec<Looker>;
+
+    fn build(&self) -> Result<Vec<Looker>, Error> {
+        self.moves.iter().map(|m| Looker::get(self.isa, m.types, &m.places)).collect()
+    }
+
+    fn table_bytes(&self) -> usize {
+        Kernel::table_bytes(&self.tables) + self.moves.iter().map(|m| m.places.bytes()).sum::<usize>()
+    }
+
+    fn run(&self, code: &Vec<Looker>, _: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
+        let to = ctx.buf(self.tables.dst)?;
+        self.tables.padding.before(ctx)?;
+        for ((m, vectors), looker) in self.tables.moves.iter().zip(&self.moves).zip(code) {
+            let (bufs, sizes) = ([to, ctx.buf(m.src)?], vectors.types.map(Elem::bytes));
+            let pieces = vectors.rows.div_ceil(vectors.together);
+            m.rows(ctx, pieces, vectors.together as i64, |piece, at| {
+                let first = piece * vectors.together;
+                let rows = |t: usize| Rows { buf: bufs[t], at: at[t] * sizes[t] + first * vectors.next[t], next: vectors.next[t] };
+                looker.run(&vectors.places, vectors.together.min(vectors.rows - first), rows(0), rows(1));
+            });
+        }
+        self.tables.padding.behind(ctx)
+    }
+}
+
 impl Move {
     /// The cost of an element.
-    /// Calls `f` for every row of elements, with its offsets.
-    fn rows(&self, ctx: &Ctx<'_>, f: impl Fn(Terms) + Sync) {
-        let rows = self.outer.iter().map(|table| table.len() as i64).product::<i64>();
-        let weight = if self.runs.is_empty() { SINGLE_ELEMENT_COST } else { 1 };
+    fn weight(&self) -> i64 {
+        if self.runs.is_empty() { SINGLE_ELEMENT_COST } else { 1 }
+    }
+
+    /// Calls `f` `times` times for every row of elements, with the number of the call and the row's offsets.
+    fn rows(&self, ctx: &Ctx<'_>, times: usize, weight: i64, f: impl Fn(usize, Terms) + Sync) {
+        let rows = self.outer.iter().map(|table| table.len() as i64).product::<i64>() * times as i64;
         split(ctx.executor(), rows, grain_rows(rows, self.row.places.pairs().len() as i64, weight), &|range| {
             for i in range {
-                let (mut at, mut rest) = (self.starts, i as usize);
+                let (mut at, time, mut rest) = (self.starts, i as usize % times, i as usize / times);
                 for table in self.outer.iter().rev() {
                     let terms = table[rest % table.len()];
                     at = std::array::from_fn(|t| at[t] + terms[t]);
                     rest /= table.len();
                 }
-                f(at);
+                f(time, at);
             }
         });
     }
 
     /// Moves elements unchanged, or changed by `as_is`.
     fn each<T: Element, U: Element>(&self, ctx: &Ctx<'_>, [to, from]: [Buf<'_>; 2], as_is: impl Fn(U) -> T + Sync) {
-        self.rows(ctx, |at| to.copy_places(at[0], (&from, at[1]), &self.row.places, &as_is));
+        self.rows(ctx, 1, self.weight(), |_, at| to.copy_places(at[0], (&from, at[1]), &self.row.places, &as_is));
     }
 
     /// Moves elements unchanged, in runs if there are any.
@@ -217,7 +360,9 @@ impl Move {
         if self.runs.is_empty() {
             return self.each(ctx, [to, from], |x: T| x);
         }
-        self.rows(ctx, |at| self.runs.iter().for_each(|(run, len)| to.copy::<T>(at[0] + run[0], &from, at[1] + run[1], *len)));
+        self.rows(ctx, 1, self.weight(), |_, at| {
+            self.runs.iter().for_each(|(run, len)| to.copy::<T>(at[0] + run[0], &from, at[1] + run[1], *len))
+        });
     }
 
     /// Converts elements by way of f32.
@@ -227,7 +372,7 @@ impl Move {
             *buf = arg.map(|arg| ctx.buf(Arg::scale(arg))).transpose()?;
         }
         let sizes = [dtype, self.dtype].map(|t| t.bits() / 8);
-        self.rows(ctx, |at| {
+        self.rows(ctx, 1, self.weight(), |_, at| {
             let (mut x, mut bytes) = ([0.0f32; CHUNK], [0u8; 4 * CHUNK]);
             for (i, piece) in self.row.places.pairs().chunks(CHUNK).enumerate() {
                 let x = &mut x[..piece.len()];

@@ -5,6 +5,7 @@ pub(crate) mod lanes;
 pub(crate) mod loops;
 mod pieces;
 mod regions;
+mod squares;
 mod steps;
 mod sums;
 mod time;
@@ -18,14 +19,18 @@ use oxidnn_spec::op::{EltwiseAlg, Reorder};
 use oxidnn_spec::{Arg, Attr, DataType, Layout, Op, Problem, Tensor};
 use sums::{Behind, Summed, Sums};
 
-/// The rows. All but the reference are chosen by predicted time (`time`): transpositions, in one step or two; permutations of lanes; elements
-/// by tables of places; programs of generated code; copies; programs.
+/// The rows. All but the reference are chosen by predicted time (`time`): transpositions of words; of any elements, in one step or two;
+/// permutations of lanes; elements by tables of places, in vectors or one by one; programs of generated code; copies, transposed or in
+/// runs; programs.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("squares:jit", squares::plan).by_time(),
     Impl::new("pieces:jit", pieces::plan).by_time(),
     Impl::new("steps:jit", steps::plan).by_time(),
     Impl::new("lanes:jit", lanes::plan).by_time(),
+    Impl::new("few:jit", looked_up).for_some_shapes().by_time(),
     Impl::new("tables:portable", placed).by_time(),
     Impl::new("chunks:jit", generated).by_time(),
+    Impl::new("tiles:jit", turned).by_time(),
     Impl::new("tiles:portable", copy).by_time(),
     Impl::new("chunks:portable", convert).by_time(),
     Impl::new("doubles:portable", elements::plan),
@@ -95,7 +100,18 @@ fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
         check_copy(op, &problem.attr)?;
-        Ok((Summed::new(op, target, all_copies(op)?, words(op)?), 0))
+        Ok((Summed::new(op, target, all_copies(op, |copies| copies)?, words(op)?), 0))
+    })
+}
+
+fn turned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    RowPlan::resolved(problem, target, |problem| {
+        let op = reorder(problem)?;
+        check_copy(op, &problem.attr)?;
+        let (sums, scratch) = Behind::plan(op, problem, isa)?;
+        let copies = all_copies(op, Copies::tiled)?.squared(isa)?;
+        Ok((Summed::new(op, target, copies, sums), scratch))
     })
 }
 
@@ -105,7 +121,7 @@ fn words(op: &Reorder) -> Result<Behind, Skip> {
 }
 
 /// Copies of all elements, with the padding if both tensors have the same.
-fn all_copies(op: &Reorder) -> Result<Copies, Skip> {
+fn all_copies(op: &Reorder, how: fn(Copies) -> Copies) -> Result<Copies, Skip> {
     let whole = |t: &Tensor| {
         let b = t.blocking().filter(|b| b.compensation.is_none() && b.padded_offsets.iter().all(|o| *o == 0))?;
         Some(Layout { dims: b.padded_dims, format: b.clone().into() })
@@ -115,7 +131,7 @@ fn all_copies(op: &Reorder) -> Result<Copies, Skip> {
         Some(layout) => (layout.clone(), layout),
         None => (op.dst.layout.clone(), op.src.layout.clone()),
     };
-    let mut copies = Copies::new(Arg::DST, &Tensor { dtype: op.dst.dtype, layout: to.clone() })?;
+    let mut copies = how(Copies::new(Arg::DST, &Tensor { dtype: op.dst.dtype, layout: to.clone() })?);
     copies.add(Arg::SRC, &to.dims, &to, &from)?;
     Ok(copies)
 }
@@ -130,7 +146,7 @@ fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
         // Only generated code stores long runs non-temporally.
         let cached = || target.caches.keep(op.dst.bytes().saturating_add(op.src.bytes()));
         let in_bytes = |words: i64| words < VECTOR || words > VECTORS && cached();
-        if is_copy && in_bytes(all_copies(op)?.words()) {
+        if is_copy && in_bytes(all_copies(op, |copies| copies)?.words()) {
             return Err(other());
         }
         if !is_copy {
@@ -172,7 +188,7 @@ fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
         if nest.is_some() && !double && !is_few(op) {
             return Err(Skip::Shape("more than few elements, whose places are loops"));
         }
-        let tables = places(op, attr)?;
+        let tables = places(op, attr, |tables| tables)?;
         let (sums, scratch) = match target.jit {
             Some(isa) => Behind::plan(op, problem, isa)?,
             None => (words(op)?, 0),
@@ -186,7 +202,21 @@ fn is_few(op: &Reorder) -> bool {
     op.dst.dims().volume().is_some_and(|n| n <= FEW) || is_sparse(&op.src) || is_sparse(&op.dst)
 }
 
-fn places(op: &Reorder, attr: &Attr) -> Result<Tables, Skip> {
+/// The same by vectors.
+fn looked_up(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    RowPlan::resolved(problem, target, |problem| {
+        let op = reorder(problem)?;
+        check_known(op)?;
+        if !is_few(op) {
+            return Err(Skip::Shape("more than few elements"));
+        }
+        let (sums, scratch) = Behind::plan(op, problem, isa)?;
+        Ok((Summed::new(op, target, places(op, &problem.attr, Tables::in_long_rows)?.looked_up(isa)?, sums), scratch))
+    })
+}
+
+fn places(op: &Reorder, attr: &Attr, rows: fn(Tables) -> Tables) -> Result<Tables, Skip> {
     let dims = op.dst.dims();
     check_adjusted(op)?;
     if !(Attr { scales: Default::default(), scratchpad: Default::default(), ..attr.clone() }).is_default() {
@@ -196,7 +226,7 @@ fn places(op: &Reorder, attr: &Attr) -> Result<Tables, Skip> {
     for (factor, arg) in factors.iter_mut().zip([Arg::SRC, Arg::DST]).filter(|(_, arg)| attr.scales.contains_key(arg)) {
         *factor = Some((arg, factors::scales(arg, attr, dims)?.strides));
     }
-    let mut tables = Tables::new(Arg::DST, &op.dst)?;
+    let mut tables = rows(Tables::new(Arg::DST, &op.dst)?);
     tables.add(Arg::SRC, &op.src, &factors, |_, p| p)?;
     Ok(tables)
 }

@@ -3,7 +3,7 @@
 //! a fifth. Where data comes from memory all rows wait for the same bytes, except for what non-temporal stores do not read.
 
 use crate::CpuTarget;
-use crate::kernels::pointwise::{Copies, Counts, Pipeline, Program, Tables, Taken, Zeros};
+use crate::kernels::pointwise::{Copies, Counts, LookedUp, Pipeline, Program, Squared, Tables, Taken, Zeros};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Choose, Plan};
 use oxidnn_spec::Problem;
@@ -18,6 +18,8 @@ type Traversal = Times<10>;
 pub(super) const ZEROS: Times<3> = [[40.0, 1.2, 0.014], [30.0, 1.0, 0.02]];
 const COPIES: Traversal =
     [[140.0, 22.0, 1.2, 0.0, 60.0, 0.5, 0.6, 5.2, 0.8, 0.5], [165.0, 25.0, 1.35, 0.0, 105.0, 4.6, 0.8, 5.6, 0.85, 0.85]];
+const SQUARED: Traversal =
+    [[145.0, 18.0, 0.96, 0.0, 97.0, 0.2, 0.13, 75.0, 3.0, 0.1], [91.0, 18.0, 0.96, 0.0, 120.0, 0.26, 0.15, 60.0, 3.8, 2.0]];
 const PIPELINE: Traversal =
     [[186.0, 54.0, 4.7, 0.24, 150.0, 0.0, 1.46, 127.0, 4.4, 0.96], [240.0, 75.0, 6.0, 0.3, 200.0, 0.0, 2.0, 170.0, 6.0, 1.3]];
 /// Programs whose operands are in place, copied for them (each is counted), and in chunks.
@@ -28,6 +30,8 @@ const PROGRAM: [Traversal; 3] = [
 ];
 /// An execution, rows, single elements, converted ones, and runs.
 const TABLES: Times<5> = [[171.0, 5.9, 0.67, 1.0, 3.0]; 2];
+/// An execution, calls, and vectors.
+const LOOKED_UP: Times<3> = [[125.0, 20.0, 1.1], [125.0, 19.0, 1.0]];
 /// An element of sums behind the elements.
 const SUM: f64 = 0.25;
 /// Bytes a nanosecond that a core moves beyond L2, and from or to memory.
@@ -62,6 +66,12 @@ impl Timed for Copies {
     }
 }
 
+impl Timed for Squared {
+    fn time(&self, isa: Option<Isa>) -> Option<f64> {
+        Some(traversed(&SQUARED, isa, self.counts()?))
+    }
+}
+
 impl Timed for Pipeline {
     fn time(&self, isa: Option<Isa>) -> Option<f64> {
         Some(traversed(&PIPELINE, isa, self.counts()?))
@@ -89,6 +99,13 @@ impl Timed for Tables {
         let ([rows, single, runs, converted], zeros) = self.counts()?;
         let zeros = traversed(&[[0.0; 10]; 2], isa, (Counts::default(), zeros));
         Some(total(&TABLES, isa, [1.0, rows, single, converted, runs]) + zeros)
+    }
+}
+
+impl Timed for LookedUp {
+    fn time(&self, isa: Option<Isa>) -> Option<f64> {
+        let ([calls, vectors], zeros) = self.counts()?;
+        Some(total(&LOOKED_UP, isa, [1.0, calls, vectors]) + traversed(&[[0.0; 10]; 2], isa, (Counts::default(), zeros)))
     }
 }
 

@@ -9,7 +9,7 @@ use super::place::Place;
 use super::{Axis, changes_nothing, ends};
 use crate::CpuTarget;
 use crate::kernels::code::elem;
-use crate::kernels::interpolate::{Interpolator, LineTaps, RowLines};
+use crate::kernels::lookup::{Interpolator, LineTaps, RowLines};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::Scratch;

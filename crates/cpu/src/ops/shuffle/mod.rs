@@ -12,8 +12,9 @@ use oxidnn_spec::{Arg, Layout, Op, Problem, Tensor};
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("lanes:jit", permuted),
+    Impl::new("tables:jit", looked_up),
     Impl::new("tiles:portable", |p, t| RowPlan::resolved(p, t, |problem| Ok((copies(problem)?, 0)))),
-    Impl::new("tables:portable", |p, t| RowPlan::resolved(p, t, |problem| Ok((placed(problem)?, 0)))),
+    Impl::new("tables:portable", |p, t| RowPlan::resolved(p, t, |problem| Ok((placed(problem, |tables| tables)?, 0)))),
     fallback::ROW,
 ];
 
@@ -36,10 +37,21 @@ fn permuted(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
     })
 }
 
-fn placed(problem: &Problem) -> Result<Tables, Skip> {
+fn looked_up(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    RowPlan::resolved(problem, target, |problem| {
+        let (op, (_, [to, _], _)) = shuffle(problem)?;
+        if to.blocking().is_none_or(|b| b.inner.of(op.axis) == 1 && b.strides[op.axis] != 1) {
+            return Err(Skip::Layout("of dst: elements of the axis that are not neighbours".into()));
+        }
+        Ok((placed(problem, Tables::in_long_rows)?.looked_up(isa)?, 0))
+    })
+}
+
+fn placed(problem: &Problem, rows_of: fn(Tables) -> Tables) -> Result<Tables, Skip> {
     let (op, (args, [to, from], rows)) = shuffle(problem)?;
     let columns = op.src.dims()[op.axis] / rows.max(1);
-    let mut tables = Tables::new(args[0], to)?;
+    let mut tables = rows_of(Tables::new(args[0], to)?);
     tables.fill(args[1], from, |d, p| if d == op.axis { p % rows * columns + p / rows } else { p })?;
     Ok(tables)
 }
