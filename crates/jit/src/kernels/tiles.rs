@@ -16,7 +16,7 @@
 //! that are not a multiple of 16 steps are cut into equal blocks, or end in a call with other shapes that continues the sums of the first.
 
 use super::dot::{Ahead, Product, STREAM_BYTES, Start};
-use crate::ir::{Function, Int, Prefetch, Reuse, Tile, TileProduct};
+use crate::ir::{Compare, Function, Int, Prefetch, Reuse, Tile, TileProduct};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -195,14 +195,22 @@ pub fn product(types: Product) -> Option<TileProduct> {
 
 /// Code that the kernel interleaves with its products: the epilogue, and other vector work.
 pub trait Interleaved {
+    /// Whether the sums of a block are stored one by one among the first products of the next block. The stores of four tiles in a row, which
+    /// wait for their products, leave the scheduler no room for the loads and products behind them.
+    const DEFERS: bool;
+
     /// Before the first product of a block.
     fn begin(&mut self, _f: &mut Function, _block: Block) {}
+    /// Stores the sums of a tile of rows by a vector of the block before, if that has these, which are still in their register.
+    fn store(&mut self, _f: &mut Function, _sum: (usize, usize)) {}
     /// After every step of blocks of depth.
     fn step(&mut self, _f: &mut Function) {}
     /// While the sums of a block are in registers.
     fn leave(&mut self, f: &mut Function, block: Block);
     /// After the last panel of a tile.
     fn next(&mut self, _f: &mut Function) {}
+    /// After the last block, whose sums are still in registers if stores are deferred.
+    fn end(&mut self, _f: &mut Function) {}
 }
 
 /// The kernel's registers of addresses and strides.
@@ -219,12 +227,16 @@ struct At {
     /// The next prefetch, and the distance to the ones that follow.
     ahead: Int,
     ahead_step: Int,
+    /// If stores are deferred: 2 if registers hold the sums of a block, else 1.
+    held: Option<Int>,
 }
 
 /// Stores sums to [`Args::sums`].
 struct StoreSums(At);
 
 impl Interleaved for StoreSums {
+    const DEFERS: bool = false;
+
     fn leave(&mut self, f: &mut Function, block: Block) {
         let (rows, row) = self.0.sums(f, block);
         block.store(f, &rows, row);
@@ -255,7 +267,12 @@ impl Block {
 
     /// Stores the sums, those of every tile of rows from its own place on.
     pub fn store(self, f: &mut Function, rows: &[Int], row: Int) {
-        self.sums().for_each(|(i, j, sum)| f.tile_store(rows[i], row, (j * LINE_BYTES) as i32, sum));
+        self.sums().for_each(|(i, j, _)| self.store_sum(f, (i, j), rows[i], row));
+    }
+
+    /// Stores the sums of a tile of rows by a vector; `to` is the place of the tile of rows.
+    pub fn store_sum(self, f: &mut Function, (i, j): (usize, usize), to: Int, row: Int) {
+        f.tile_store(to, row, (j * LINE_BYTES) as i32, self.sum(i, j));
     }
 }
 
@@ -294,7 +311,7 @@ impl Key for Tiles {
     /// Sums are stored to [`Args::sums`].
     fn write(&self, f: &mut Function) {
         let args = f.arguments();
-        let at = self.begin(f, (args, 0));
+        let at = self.begin::<StoreSums>(f, (args, 0));
         self.tiles(f, &at, &mut StoreSums(at));
     }
 }
@@ -308,17 +325,18 @@ impl Tiles {
     }
 
     /// Writes the kernel with other work interleaved. The arguments are so many bytes from an address.
-    pub fn write_interleaved(&self, f: &mut Function, args: (Int, usize), interleaved: &mut impl Interleaved) {
-        let at = self.begin(f, args);
+    pub fn write_interleaved<I: Interleaved>(&self, f: &mut Function, args: (Int, usize), interleaved: &mut I) {
+        let at = self.begin::<I>(f, args);
         self.tiles(f, &at, interleaved);
     }
 
-    fn begin(&self, f: &mut Function, args: (Int, usize)) -> At {
+    fn begin<I: Interleaved>(&self, f: &mut Function, args: (Int, usize)) -> At {
         let argument = |f: &mut Function, field: usize| f.load_int(args.0.at((args.1 + field) as i32));
         let [from, b, sums] = [offset_of!(Args, a_from), offset_of!(Args, b), offset_of!(Args, sums)].map(|field| argument(f, field));
         let b_row = f.int(i64::from(self.line) * LINE_BYTES as i64);
         let [ahead, ahead_step] = [offset_of!(Args, ahead), offset_of!(Args, ahead_step)].map(|field| argument(f, field));
-        At { args, from, b, sums, b_row, ahead, ahead_step }
+        let held = I::DEFERS.then(|| f.int(1));
+        At { args, from, b, sums, b_row, ahead, ahead_step, held }
     }
 
     fn tiles(&self, f: &mut Function, at: &At, interleaved: &mut impl Interleaved) {
@@ -329,6 +347,10 @@ impl Tiles {
                 for block in self.blocks() {
                     self.products(f, at, block, interleaved);
                     interleaved.leave(f, block);
+                    if let Some(held) = at.held {
+                        let full = f.int(2);
+                        f.set(held, full);
+                    }
                 }
                 let bytes = at.argument(f, offset_of!(Args, b_panel));
                 f.add(at.b, bytes);
@@ -342,19 +364,29 @@ impl Tiles {
             f.set(at.sums, sums);
             interleaved.next(f);
         });
+        interleaved.end(f);
+    }
+
+    /// The initial value of sums.
+    fn start(&self, f: &mut Function, at: &At, block: Block, (i, j): (usize, usize)) {
+        let sum = block.sum(i, j);
+        if self.start == Start::Zero {
+            return f.tile_zero(sum);
+        }
+        // The unit rounds every product into the sums that it holds, whatever they began with.
+        let (rows, row) = at.sums(f, block);
+        f.tile_load(sum, (rows[i], (j * LINE_BYTES) as i32), row, Reuse::Temporal);
     }
 
     /// The sums of a block of a panel.
     fn products(&self, f: &mut Function, at: &At, block: Block, interleaved: &mut impl Interleaved) {
         let (tall, count) = (block.tall, block.vectors);
         interleaved.begin(f, block);
-        if self.start == Start::Zero {
-            block.sums().for_each(|(_, _, sum)| f.tile_zero(sum));
-        } else {
-            // The unit rounds every product into the sums that it holds, whatever they began with.
-            let (rows, row) = at.sums(f, block);
-            block.sums().for_each(|(i, j, sum)| f.tile_load(sum, (rows[i], (j * LINE_BYTES) as i32), row, Reuse::Temporal));
+        let first = at.held.map(|held| f.copy(held));
+        if first.is_none() {
+            block.sums().for_each(|(i, j, _)| self.start(f, at, block, (i, j)));
         }
+        let widest = self.blocks().map(|block| block.vectors).max().unwrap_or(0);
         let (taps, taps_left) = (at.argument(f, offset_of!(Args, taps)), at.argument(f, offset_of!(Args, count)));
         f.repeat(taps_left, |f| {
             let word = |f: &mut Function, i: usize| f.load_int(taps.at((i * size_of::<usize>()) as i32));
@@ -369,7 +401,16 @@ impl Tiles {
                 let [a_block, b_block] = [offset_of!(Args, a_block), offset_of!(Args, b_block)].map(|field| at.argument(f, field));
                 for (i, (a, row)) in is_a.iter().enumerate() {
                     f.tile_load(Tile(4 + i as u8), (*a, 0), *row, Reuse::Temporal);
-                    for j in 0..count {
+                    for j in 0..widest {
+                        if let Some(first) = first {
+                            f.when(Compare::Gt, first, 1, |f| interleaved.store(f, (i, j)));
+                        }
+                        if j >= count {
+                            continue;
+                        }
+                        if let Some(first) = first {
+                            f.when(Compare::Gt, first, 0, |f| self.start(f, at, block, (i, j)));
+                        }
                         if i == 0 {
                             let ahead = match self.ahead {
                                 Ahead::Panels => Some((Prefetch::L2, STREAM_BYTES)),
@@ -392,6 +433,7 @@ impl Tiles {
                     (0..PREFETCH_BYTES).step_by(LINE_BYTES).for_each(|byte| f.prefetch(Prefetch::L2, at.ahead.at(byte as i32)));
                     f.add(at.ahead, at.ahead_step);
                 }
+                first.iter().for_each(|first| f.and(*first, 0));
                 interleaved.step(f);
             });
         });

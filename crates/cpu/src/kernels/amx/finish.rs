@@ -90,7 +90,7 @@ pub(super) struct Finish {
     pub(super) tail: Arc<Tail>,
     /// Whether the last vector of a panel has fewer columns.
     pub(super) masked: bool,
-    /// Whether lines of the destination are prefetched before the products whose sums are written there.
+    /// Whether lines of the destination are prefetched with the products whose sums are written there.
     pub(super) asks: bool,
     /// Whether non-finite sums are noted, see [`Pipeline::found_non_finite`].
     pub(super) watches: bool,
@@ -195,21 +195,26 @@ struct Pipe<'k> {
     /// The block before the one that is being multiplied, and its remaining rows.
     before: Option<tiles::Block>,
     waiting: Option<Waiting<'k>>,
+    /// The row addresses of the block that is being multiplied, from the next ones on whose results are prefetched. A row of the waiting
+    /// block makes room for one: all at once would fill the buffers of L1.
+    asked: Option<Int>,
 }
 
 impl Interleaved for Pipe<'_> {
+    const DEFERS: bool = true;
+
     fn begin(&mut self, f: &mut Function, block: tiles::Block) {
         self.waiting = self.before.replace(block).map(|before| Waiting::new(self.key, f, self.args, before));
-        if !self.key.asks {
-            return;
-        }
-        let state = state(f, self.args);
-        let (rows, times) = (field(f, state, offset_of!(State, now)), field(f, self.args, offset_of!(Args, count)));
-        f.shr(times, ROWS_AT_ONCE.trailing_zeros() as u8);
-        f.repeat(times, |f| {
-            self.key.tail.ask(f, TileAt::of_rows(self.args, self.column, (rows, self.shift)), (ROWS_AT_ONCE, block.vectors));
-            f.add(rows, (ROWS_AT_ONCE * size_of::<usize>()) as i32);
+        self.asked = self.key.asks.then(|| {
+            let state = state(f, self.args);
+            field(f, state, offset_of!(State, now))
         });
+    }
+
+    fn store(&mut self, f: &mut Function, sum: (usize, usize)) {
+        let Some(waiting) = self.waiting.as_ref().filter(|waiting| sum.1 < waiting.block.vectors) else { return };
+        let (rows, row) = self.places(f, waiting.block, waiting.sums);
+        waiting.block.store_sum(f, sum, rows[sum.0], row);
     }
 
     fn step(&mut self, f: &mut Function) {
@@ -219,22 +224,23 @@ impl Interleaved for Pipe<'_> {
             f.when(Compare::Gt, waiting.left, 0, |f| {
                 waiting.finish(f, ROWS_AT_ONCE);
                 f.sub(waiting.left, 1);
+                if let Some((rows, block)) = self.asked.zip(self.before) {
+                    let at = TileAt::of_rows(self.args, self.column, (rows, self.shift));
+                    self.key.tail.ask(f, at, (ROWS_AT_ONCE, block.vectors));
+                    f.add(rows, (ROWS_AT_ONCE * size_of::<usize>()) as i32);
+                }
             });
         });
     }
 
-    /// Stores the sums of a block, which then waits.
+    /// From now on the block waits.
     fn leave(&mut self, f: &mut Function, block: tiles::Block) {
         if let Some(waiting) = self.waiting.take() {
             waiting.finish_rest(f);
         }
         let (args, state) = (self.args, state(f, self.args));
         let to = |at: usize| state.at(at as i32);
-        let (next, row) = (field(f, state, offset_of!(State, next)), f.int((block.vectors * LINES * 4) as i64));
-        let lower = field(f, args, offset_of!(Args, upper));
-        f.mul(lower, row);
-        f.add(lower, next);
-        block.store(f, &[next, lower], row);
+        let next = field(f, state, offset_of!(State, next));
         let before = field(f, state, offset_of!(State, sums));
         f.store_int(to(offset_of!(State, next)), before);
         f.store_int(to(offset_of!(State, sums)), next);
@@ -255,6 +261,24 @@ impl Interleaved for Pipe<'_> {
         f.set(self.column, column);
         f.add(self.shift, c_tile);
     }
+
+    fn end(&mut self, f: &mut Function) {
+        let Some(block) = self.before else { return };
+        let state = state(f, self.args);
+        let sums = field(f, state, offset_of!(State, sums));
+        let (rows, row) = self.places(f, block, sums);
+        block.store(f, &rows, row);
+    }
+}
+
+impl Pipe<'_> {
+    /// Where the sums of both tiles of rows of a block are stored, from `sums` on, and the distance of rows.
+    fn places(&self, f: &mut Function, block: tiles::Block, sums: Int) -> ([Int; 2], Int) {
+        let (lower, row) = (field(f, self.args, offset_of!(Args, upper)), f.int((block.vectors * LINES * 4) as i64));
+        f.mul(lower, row);
+        f.add(lower, sums);
+        ([sums, lower], row)
+    }
 }
 
 impl Key for Finish {
@@ -272,7 +296,7 @@ impl Key for Finish {
         f.store_int(state.at(offset_of!(State, now) as i32), rows);
         let before = self.tiles.blocks().next_back();
         let products = (args, offset_of!(Args, tiles));
-        self.tiles.write_interleaved(f, products, &mut Pipe { key: self, args, column, shift, before, waiting: None });
+        self.tiles.write_interleaved(f, products, &mut Pipe { key: self, args, column, shift, before, waiting: None, asked: None });
     }
 }
 
