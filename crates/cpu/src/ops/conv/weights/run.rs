@@ -42,8 +42,9 @@ impl Generated for Gradient {
         let pairs = self.pairs_of_rows(tail.dst().blocking()).filter(|_| words);
         let pairs_across = self.pairs_of_columns(tail.dst().blocking()).filter(|_| words);
         let (rows, columns) = (reader(&self.rows)?, reader(&self.columns)?);
-        let bound = Bound { plan: self, code, rows, columns, tail, in_panels, pairs, pairs_across };
-        if !in_panels && pairs.is_none() && bound.lines_across().is_none() && bound.padded().is_none() {
+        let across = self.lines_across(&tail).or(pairs_across);
+        let bound = Bound { plan: self, code, rows, columns, tail, in_panels, pairs, across, pairs_across };
+        if !in_panels && pairs.is_none() && across.is_none() && bound.padded().is_none() {
             bound.tail.dst().zero_padding();
         }
         if bound.tail.dst().dims().contains(&0) {
@@ -80,6 +81,8 @@ struct Bound<'a> {
     /// Columns of its blocks, if their lines are pairs of rows in bf16; and rows, if they are pairs of columns.
     pairs: Option<usize>,
     pairs_across: Option<usize>,
+    /// Rows of a line of a gradient in which the rows of a column, or of a pair of columns, are contiguous, in whole lines.
+    across: Option<usize>,
 }
 
 /// A block of the gradient: its group, and first channels and numbers of channels.
@@ -222,6 +225,14 @@ impl Gradient {
         let b = dst.blocking();
         let panels = self.joined == 1 && b.inner.len() == 1 && b.inner.iter().all(|i| i == (self.column_dim, self.panel as i64));
         panels && b.strides[self.row_dim] == self.panel as i64 && dst.dtype() == DataType::F32 && tail.is_plain()
+    }
+
+    /// Rows of a line of a gradient in which the rows of a column are contiguous, in whole lines.
+    fn lines_across(&self, tail: &Epilogue<'_>) -> Option<usize> {
+        let (dst, b) = (tail.dst(), tail.dst().blocking());
+        let width = b.inner.iter().next().filter(|i| b.inner.len() == 1 && i.0 == self.row_dim).map(|i| i.1 as usize)?;
+        let whole = self.rows.blocks == 1 || self.rows.each.is_multiple_of(width);
+        (width <= MAX_PANEL_COLUMNS && self.joined == 1 && whole && dst.dtype() == DataType::F32 && tail.is_plain()).then_some(width)
     }
 }
 
@@ -489,9 +500,12 @@ impl<'a> Bound<'a> {
         let mut run_tiles = |list: &mut List<'_>, count: usize| {
             let mut here = to;
             for panel in panels.clone().filter(|_| count > 0) {
-                let (first, to) = (at.columns.0 + panel * p.panel, place(panel));
-                list.shift(to.wrapping_sub(here));
-                here = to;
+                let first = at.columns.0 + panel * p.panel;
+                if panel > panels.start && p.tail.is_some() {
+                    let to = place(panel);
+                    list.shift(to.wrapping_sub(here));
+                    here = to;
+                }
                 tiles.get(list.rows(), vectors, !ready.depth.fresh || p.ends_within(first)).run(Call {
                     strips: list.strips(),
                     prefetch: prefetches.take(count * parts.pairs.len() * (parts.steps / 4)),
@@ -626,7 +640,7 @@ impl<'a> Bound<'a> {
                 dst.buf().write(dst.offset(&pos), sums);
                 continue;
             }
-            if let Some(width) = self.lines_across() {
+            if let Some(width) = self.across {
                 self.store_across(pos, sums, (columns, width));
                 continue;
             }
@@ -711,18 +725,6 @@ impl<'a> Bound<'a> {
             }
             pos[p.row_dim] += width as i64;
         }
-    }
-
-    /// Rows of a line of a gradient in which the rows of a column, or of pairs of columns, are contiguous, in whole lines.
-    fn lines_across(&self) -> Option<usize> {
-        let (p, dst) = (self.plan, self.tail.dst());
-        let b = dst.blocking();
-        let width = b.inner.iter().next().filter(|i| b.inner.len() == 1 && i.0 == p.row_dim).map(|i| i.1 as usize);
-        let width = width.filter(|width| {
-            let whole = p.rows.blocks == 1 || p.rows.each.is_multiple_of(*width);
-            *width <= MAX_PANEL_COLUMNS && p.joined == 1 && whole && dst.dtype() == DataType::F32 && self.tail.is_plain()
-        });
-        width.or(self.pairs_across)
     }
 }
 
