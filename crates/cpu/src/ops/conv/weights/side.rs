@@ -184,7 +184,7 @@ pub(crate) struct Grid {
     /// The dimension from which on all taps of the window are merged into one with as many times the channels; 3 for none. Their pixels are
     /// copied with padding, so that they are contiguous.
     pub(crate) joint: usize,
-    /// Whether all slots are copied, with zeros for those that have no pixel, so that all taps are inside at all places.
+    /// Whether all slots are copied, with zeros for those that have no pixel, so that taps are inside at all places of a row.
     pub(crate) padded: bool,
 }
 
@@ -291,7 +291,10 @@ impl Grid {
     /// The places of a box at which a tap is inside.
     pub(crate) fn inside(&self, i: usize, tap: usize, places: &Places) -> Range<usize> {
         let (first, count) = places.at[i];
-        let all = if i >= self.joint || self.padded { 0..first + count } else { self.dims[i].inside(tap) };
+        let all = if i >= self.joint { 0..first + count } else { self.dims[i].inside(tap) };
+        // Rows on padding are left out of a padded copy's products, unless rows share words with others.
+        let whole = self.padded && !all.is_empty() && (i == 2 || places.pair_offset[i] > 0);
+        let all = if whole { 0..first + count } else { all };
         let end = all.end.min(first + count);
         all.start.max(first).min(end)..end
     }

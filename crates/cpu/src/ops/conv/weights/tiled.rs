@@ -278,7 +278,8 @@ pub(crate) fn check_amx(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<
     // Merged taps are rows of one product.
     let merged = if task.merged { task.window[2].taps } else { 1 };
     let products = taps / merged.max(1);
-    let sizes = [products, task.channels[0].saturating_mul(merged), task.channels[1], depth].map(|n| n as i64);
+    let [rows, columns] = if task.x_columns { [task.channels[1], task.channels[0]] } else { task.channels };
+    let sizes = [products, rows.saturating_mul(merged), columns, depth].map(|n| n as i64);
     let squares = (sizes[1] as usize).div_ceil(LINES).saturating_mul(depth.div_ceil(2 * LINES));
     let transposed = squares as f64 * SQUARE_NANOSECONDS[usize::from(task.merged)];
     let begun = products.saturating_sub(task.groups) as f64 * TAP_NANOSECONDS;
