@@ -11,11 +11,14 @@ pub(crate) mod tiled;
 
 use crate::CpuTarget;
 use crate::kernels::epilogue;
+use crate::ops::conv::window::sizes_of;
 use crate::ops::support;
 use crate::row::TOO_LARGE;
+use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::ConvSizes;
 use oxidnn_spec::{Arg, Op, Problem, Prop, Tensor};
+use side::{Dim, Roles};
 use tiled::{Engine, Gradient, Task, portable_isa};
 
 /// A problem in the terms of this kernel.
@@ -52,6 +55,46 @@ impl Setup<'_> {
             }
             _ => Err(Skip::Op("anything but convolution")),
         }
+    }
+}
+
+/// The window over `X` of a convolution or deconvolution.
+pub(crate) fn window(setup: &Setup<'_>) -> [Dim; 3] {
+    let (s, [x, y]) = (setup.sizes, [setup.x.1, setup.y.1].map(|t| sizes_of(t).map(|n| n.max(0) as usize)));
+    std::array::from_fn(|i| Dim {
+        size: x[i],
+        places: y[i],
+        taps: s.k[i] as usize,
+        dilation: s.d[i] as usize,
+        stride: s.s[i] as usize,
+        pad: s.pl[i],
+    })
+}
+
+impl Task {
+    /// Whether copies have zeros for padding on AMX, which reads the rows of an image as one part then: where some window has padding or
+    /// several taps.
+    fn is_padded(&self, isa: Isa) -> bool {
+        isa.amx && !self.merged && self.window.iter().any(|dim| dim.taps > 1 || !dim.is_unpadded())
+    }
+
+    /// The same with neighbouring dimensions that no window crosses as one, where memory has all pixels in one row: one copy of many pixels
+    /// and one part of the reduction take the place of many.
+    fn along_lines(mut self, tensors: [&Tensor; 2]) -> Task {
+        for i in 0..2 {
+            let (outer, inner) = (self.window[i], self.window[i + 1]);
+            let [outer, inner] = [outer, inner].map(|dim| (dim == Dim::of_places(dim.places)).then_some(dim.places));
+            let Some(places) = outer.zip(inner).and_then(|(outer, inner)| outer.checked_mul(inner)) else { continue };
+            let follows = |(roles, t): (&Roles, &Tensor)| {
+                let strides = roles.strides(t);
+                strides.is_some_and(|s| self.window[i].places == 1 || Some(s.at[i]) == s.at[i + 1].checked_mul(self.window[i + 1].places))
+            };
+            if self.roles.iter().zip(tensors).all(follows) {
+                (self.window[i], self.window[i + 1]) = (Dim::of_places(1), Dim::of_places(places));
+                self.roles.iter_mut().for_each(|roles| roles.pixel[i] = None);
+            }
+        }
+        self
     }
 }
 

@@ -22,11 +22,12 @@ use crate::kernels::strip;
 use crate::ops::strips::Place;
 use crate::ops::support;
 use crate::row::{Generated, RowPlan};
+use oxidnn_expr::convert::bf16_pair;
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::depthwise::weights::{Gradient as Kind, Part, Steps};
 use oxidnn_jit::kernels::strips::Tap;
-use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
+use oxidnn_runtime::{Buf, Ctx, Decision, Element, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Problem, Tensor};
 use std::ops::Range;
 
@@ -220,7 +221,7 @@ impl Gradient {
         if operands.iter().any(|place| place.even(lanes) < usize::MAX) {
             return Err(Skip::Layout("of operands: vectors in larger blocks, which are not one distance apart".into()));
         }
-        let window = weights::tiled::window(s);
+        let window = weights::window(s);
         let stride = window[2].stride as u8;
         // Converting bf16 to f32 takes as long as the dot products on processors that do one vector product a cycle.
         let dots = jit.bf16 && types == [Elem::Bf16; 2] && Core::host().rate(lanes, 1) <= lanes as f64;
@@ -439,8 +440,11 @@ impl Bound<'_> {
     fn store(&self, first: usize, sums: &mut [f32]) {
         let p = self.plan;
         let dst = self.tail.dst();
-        if self.tail.is_plain() && dst.dtype() == DataType::F32 && dst.blocking().inner.iter().all(|(dim, _)| dim < 3) {
-            return self.store_raw(first, sums);
+        let raw = self.tail.is_plain() && dst.blocking().inner.iter().all(|(dim, _)| dim < 3);
+        match dst.dtype() {
+            DataType::F32 if raw => return self.store_raw(first, sums, |line| line),
+            DataType::Bf16 if raw => return self.store_raw(first, sums, |line| line.map(|sum| bf16_pair(sum, 0.0) as u16)),
+            _ => {}
         }
         let n = self.tail.dst().dims().len();
         let channels = p.lanes.min(p.channels - first);
@@ -465,41 +469,44 @@ impl Bound<'_> {
         }
     }
 
-    /// Stores them unchanged to a gradient whose taps are at strides.
-    fn store_raw(&self, first: usize, sums: &[f32]) {
+    /// Stores them as they are but for their type to a gradient whose taps are at strides.
+    fn store_raw<T: Element>(&self, first: usize, sums: &[f32], typed: impl Fn([f32; LANES]) -> [T; LANES]) {
         let (p, dst) = (self.plan, self.tail.dst());
         let channels = p.lanes.min(p.channels - first);
         let distance = |i: usize| spatial(i, dst.dims().len(), 3).map_or(0, |d| dst.blocking().strides[d] as usize);
         let ([depth, row, column], [_, heights, widths]) = ([0, 1, 2].map(distance), [0, 1, 2].map(|i| p.window[i].taps));
-        // Single channels in blocks of vectors are neighbours.
-        let inner = &dst.blocking().inner;
-        let blocks =
-            p.group == 1 && inner.len() == 1 && inner.iter().all(|(dim, size)| dim == 0 && (size as usize).is_multiple_of(p.lanes));
+        let are_neighbours = self.are_neighbours();
         for channel in 0..p.group {
-            let mut places = [0; LANES];
-            let places = &mut places[..channels];
-            for lane in 0..channels {
-                if blocks && lane > 0 {
-                    places[lane] = places[0] + lane;
-                    continue;
-                }
+            let place = |lane: usize| {
                 let mut pos: Pos = [0; MAX_NDIMS];
                 pos[0] = ((first + lane) / p.group) as i64;
                 (pos[p.lane_dim], pos[3 - p.lane_dim]) = ((lane % p.group) as i64, channel as i64);
-                places[lane] = dst.offset(&pos);
+                dst.offset(&pos)
+            };
+            let mut places = [place(0); LANES];
+            if !are_neighbours {
+                places[..channels].iter_mut().enumerate().for_each(|(lane, at)| *at = place(lane));
             }
-            let are_neighbours = places.windows(2).all(|pair| pair[1] == pair[0] + 1);
             for (tap, sums) in sums.chunks_exact(p.group * p.lanes).enumerate() {
-                let line = &sums[channel * p.lanes..][..channels];
+                let mut line = [0.0; LANES];
+                line[..channels].copy_from_slice(&sums[channel * p.lanes..][..channels]);
+                let line = typed(line);
                 let tap = tap / (heights * widths) * depth + tap / widths % heights * row + tap % widths * column;
-                if let Some(line) = line.first_chunk::<LANES>().filter(|_| are_neighbours) {
-                    dst.buf().write(places[0] + tap, line);
-                } else if are_neighbours {
-                    dst.buf().write(places[0] + tap, line);
+                if are_neighbours {
+                    dst.buf().write(places[0] + tap, &line[..channels]);
                 } else {
-                    line.iter().zip(&*places).for_each(|(sum, place)| dst.buf().write(place + tap, std::slice::from_ref(sum)));
+                    line[..channels].iter().zip(&places).for_each(|(sum, at)| dst.buf().write(at + tap, std::slice::from_ref(sum)));
                 }
             }
         }
+    }
+
+    /// Whether the channels of a vector are neighbours in the gradient: it is in blocks of vectors.
+    fn are_neighbours(&self) -> bool {
+        let p = self.plan;
+        let mut blocks = self.tail.dst().blocking().inner.iter();
+        let groups = blocks.next().filter(|block| block.0 == 0).map_or(0, |block| block.1 as usize);
+        let of_groups = if p.group == 1 { true } else { blocks.next() == Some((p.lane_dim, p.group as i64)) };
+        of_groups && blocks.next().is_none() && groups > 0 && (groups * p.group).is_multiple_of(p.lanes)
     }
 }

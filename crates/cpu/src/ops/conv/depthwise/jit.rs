@@ -252,7 +252,10 @@ fn is_product(s: &Setup<'_>, [from, to]: [usize; 2], (jit, words): (Isa, bool)) 
         DataType::S8 | DataType::U8 => from >= 8 && !(words && taps > 1) || from >= 4 && taps == 1 || from > to && !whole && !words,
         // A tile has an address for every row and line of the window; one of AMX only its first.
         DataType::Bf16 => {
-            jit.bf16 && (from >= 16 || jit.amx && taps > 1 && from.min(to) >= 8 || from * to >= 32 && taps == 1 || from >= 4 && to >= lanes)
+            // A single group leaves most lanes of a strip idle.
+            let least = if s.weights.dims()[0] == 1 { 4 } else { 8 };
+            jit.bf16
+                && (from >= 16 || jit.amx && taps > 1 && from.min(to) >= least || from * to >= 32 && taps == 1 || from >= 4 && to >= lanes)
         }
         _ => false,
     };

@@ -72,26 +72,87 @@ struct To {
     pixel: usize,
 }
 
+impl To {
+    /// Where pixel `pixel` of the row goes, and those behind it.
+    fn behind(self, pixel: usize) -> To {
+        To { first: self.first + pixel * self.pixel, ..self }
+    }
+}
+
+/// Pixels of a row: the first element, elements from one pixel to the next, and number of pixels.
+#[derive(Clone, Copy)]
+struct Pixels {
+    first: usize,
+    step: usize,
+    count: usize,
+    /// Elements from the pixels to those that share their words, if there are any.
+    other: Option<usize>,
+    /// Bits by which their elements are shifted in their words.
+    raised: u32,
+}
+
 impl Copy<'_, '_> {
     /// Copies all pixels of a box.
     pub(super) fn all(&self, places: &Places) {
-        let (pixels, together) = (self.side.grid.pixels().unwrap_or(0), self.plan.together);
-        let word = self.width;
+        let images = places.images.0 + places.images.1;
+        if self.side.grid.padded {
+            return self.side.grid.padded_rows(places, |pixel, [low, high]| {
+                self.words(places, pixel, |image, to| {
+                    let high =
+                        if self.plan.halves.is_some() { Some((image, high)) } else { (image + 1 < images).then_some((image + 1, low)) };
+                    self.padded((image, low), high, to);
+                });
+            });
+        }
         self.side.grid.rows(places, |pixel, row| {
-            for group in 0..self.groups {
-                for word_at in 0..self.joint_images {
-                    let image = places.images.0 + (group * self.joint_images + word_at) * together;
-                    let first = ((group * pixels + pixel) * self.joint_images + word_at) * word;
-                    let to = To { first, pixel: self.joint_images * word };
-                    if self.side.grid.is_merged() {
-                        self.zeros(to, 0..row.before);
-                        self.zeros(to, row.before + row.count..row.before + row.count + row.behind);
-                    }
-                    let to = To { first: first + row.before * to.pixel, ..to };
-                    self.row((image, row), self.second(places, image, &row), to);
+            self.words(places, pixel, |image, to| {
+                if self.side.grid.is_merged() {
+                    self.zeros(to, 0..row.before);
+                    self.zeros(to, row.before + row.count..row.before + row.count + row.behind);
                 }
-            }
+                self.row((image, row), self.second(places, image, &row), to.behind(row.before));
+            });
         });
+    }
+
+    /// Calls `each` with the first images of all words of a pixel, and where these go.
+    fn words(&self, places: &Places, pixel: usize, mut each: impl FnMut(usize, To)) {
+        let pixels = self.side.grid.pixels().unwrap_or(0);
+        for group in 0..self.groups {
+            for word in 0..self.joint_images {
+                let image = places.images.0 + (group * self.joint_images + word) * self.plan.together;
+                let first = ((group * pixels + pixel) * self.joint_images + word) * self.width;
+                each(image, To { first, pixel: self.joint_images * self.width });
+            }
+        }
+    }
+
+    /// Copies the words of a row of slots: those that both rows have, those of one, and zeros.
+    fn padded(&self, (image, low): (usize, Row), high: Option<(usize, Row)>, to: To) {
+        let (slots, Some(strides)) = (self.side.grid.lines().0, self.strides()) else { return };
+        let (other, high) = high.unwrap_or_default();
+        let mut ends = [low.before, low.before + low.count, high.before, high.before + high.count, slots];
+        ends.sort_unstable();
+        let mut from = 0;
+        for end in ends {
+            if end == from {
+                continue;
+            }
+            let place = |image: usize, row: &Row| {
+                let (first, step) = self.place(strides, image, row);
+                (row.before..row.before + row.count).contains(&from).then(|| (first + (from - row.before) * step, step))
+            };
+            let (at, count) = (to.behind(from), end - from);
+            match (place(image, &low), place(other, &high)) {
+                (Some((first, step)), high) => {
+                    let other = high.map(|(high, _)| high - first);
+                    self.lines(strides, Pixels { first, other, step, count, raised: 0 }, at);
+                }
+                (None, Some((first, step))) => self.lines(strides, Pixels { first, other: None, step, count, raised: 16 }, at),
+                (None, None) => self.zeros(at, 0..count),
+            }
+            from = end;
+        }
     }
 
     /// The image and row whose elements share 16-bit words with those of `row`, if there is one.
@@ -113,8 +174,14 @@ impl Copy<'_, '_> {
     }
 
     fn zeros(&self, to: To, pixels: std::ops::Range<usize>) {
-        // Merged taps have contiguous pixels.
-        self.to.part((to.first + pixels.start * to.pixel) * 4, pixels.len() * to.pixel * 4).fill(0);
+        for panel in 0..self.channels.1.div_ceil(self.width) {
+            let to = To { first: to.first + panel * self.panel, ..to }.behind(pixels.start);
+            if to.pixel == self.width {
+                self.to.part(to.first * 4, pixels.len() * to.pixel * 4).fill(0);
+                continue;
+            }
+            (0..pixels.len()).for_each(|i| self.to.part(to.behind(i).first * 4, self.width * 4).fill(0));
+        }
     }
 
     fn strides(&self) -> Option<&Strides> {
@@ -129,7 +196,7 @@ impl Copy<'_, '_> {
 
     /// Copies a row of an image: as f32, or as words of two 16-bit elements, whose second ones may be missing or fewer.
     fn row(&self, (image, row): (usize, Row), second: Option<(usize, Row)>, to: To) {
-        let (view, paired, all) = (&self.reader.view, self.plan.together > 1, self.channels.1);
+        let (view, paired) = (&self.reader.view, self.plan.together > 1);
         let dtype = if paired { DataType::Bf16 } else { DataType::F32 };
         let Some(strides) = self.strides().filter(|_| view.dtype() == dtype) else {
             return if paired {
@@ -140,34 +207,27 @@ impl Copy<'_, '_> {
         };
         let (first, step) = self.place(strides, image, &row);
         let other = second.map(|(image, row)| self.place(strides, image, &row).0 - first);
-        let (pairs, fills) = (second.map_or(0, |(_, row)| row.count), paired && self.fills());
+        let pairs = second.map_or(0, |(_, row)| row.count);
+        self.lines(strides, Pixels { first, other, step, count: pairs, raised: 0 }, to);
+        let rest = Pixels { first: first + pairs * step, other: None, step, count: row.count - pairs, raised: 0 };
+        self.lines(strides, rest, to.behind(pairs));
+    }
+
+    /// Copies pixels of a row whose channels are neighbours.
+    fn lines(&self, strides: &Strides, pixels: Pixels, to: To) {
+        let (view, paired, all) = (&self.reader.view, self.plan.together > 1, self.channels.1);
+        if pixels.count == 0 {
+            return;
+        }
+        let fills = paired && self.fills();
         self.blocks(strides, to, |done, channels, (width, panel), at| {
-            let first = first + strides.channel(self.channels.0 + done);
-            let rest = To { first: at.first + pairs * at.pixel, ..at };
-            for (first, other, count, at) in [(first, other, pairs, at), (first + pairs * step, None, row.count - pairs, rest)] {
-                if count > 0 {
-                    let prefetch_distance = if paired { self.prefetch_distance(channels * 2, step * 2) } else { 0 };
-                    let (from, to) = (view.buf(), self.to);
-                    view.simd().run(Line {
-                        from,
-                        first,
-                        paired,
-                        other,
-                        step,
-                        count,
-                        prefetch_distance,
-                        channels,
-                        width,
-                        panel,
-                        fills,
-                        to,
-                        at,
-                    });
-                }
-            }
+            let prefetch_distance = if paired { self.prefetch_distance(channels * 2, pixels.step * 2) } else { 0 };
+            let pixels = Pixels { first: pixels.first + strides.channel(self.channels.0 + done), ..pixels };
+            let (from, to) = (view.buf(), self.to);
+            view.simd().run(Line { from, pixels, paired, prefetch_distance, channels, width, panel, fills, to, at });
         });
         if all % self.width > 0 && !fills {
-            (0..row.count).for_each(|i| self.pad(to.first + i * to.pixel, all));
+            (0..pixels.count).for_each(|i| self.pad(to.behind(i).first, all));
         }
     }
 
@@ -276,12 +336,9 @@ impl Copy<'_, '_> {
 /// Copies pixels: f32 elements, or words of the 16-bit elements of two rows.
 struct Line<'a> {
     from: Buf<'a>,
-    first: usize,
-    /// Whether elements are 16-bit; and elements from the first row's pixels to the second row's, if there is one.
+    pixels: Pixels,
+    /// Whether elements are 16-bit.
     paired: bool,
-    other: Option<usize>,
-    step: usize,
-    count: usize,
     /// Pixels from the one that is copied to the one that is prefetched; 0 for no prefetch.
     prefetch_distance: usize,
     channels: usize,
@@ -299,9 +356,9 @@ impl Body for Line<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(mut self) {
         // Contiguous pixels on both sides are copied as one.
-        if self.step == self.channels && self.at.pixel == self.channels && self.width >= self.channels {
-            self.channels *= self.count;
-            (self.width, self.count) = (self.channels, 1);
+        if self.pixels.step == self.channels && self.at.pixel == self.channels && self.width >= self.channels {
+            self.channels *= self.pixels.count;
+            (self.width, self.pixels.count) = (self.channels, 1);
         }
         if self.paired { self.copy::<W, true>() } else { self.copy::<W, false>() }
     }
@@ -343,14 +400,14 @@ impl Line<'_> {
     /// Calls `each` with the first element and word of every pixel.
     #[inline(always)]
     fn pixels(&self, each: impl Fn(usize, usize)) {
-        for i in 0..self.count {
-            let from = self.first + i * self.step;
+        for i in 0..self.pixels.count {
+            let from = self.pixels.first + i * self.pixels.step;
             if self.prefetch_distance > 0 {
-                let (memory, later) = (Read::from(self.from), from + self.prefetch_distance * self.step);
+                let (memory, later) = (Read::from(self.from), from + self.prefetch_distance * self.pixels.step);
                 memory.ask(later * 2, self.channels * 2);
-                self.other.into_iter().for_each(|other| memory.ask((later + other) * 2, self.channels * 2));
+                self.pixels.other.into_iter().for_each(|other| memory.ask((later + other) * 2, self.channels * 2));
             }
-            each(from, self.at.first + i * self.at.pixel);
+            each(from, self.at.behind(i).first);
         }
     }
 
@@ -369,7 +426,7 @@ impl Line<'_> {
             return;
         }
         let (from, to) = (from + whole, to + whole);
-        if from + self.other.unwrap_or(0) + W > self.from.len() / 2 {
+        if from + self.pixels.other.unwrap_or(0) + W > self.from.len() / 2 {
             self.to.write(to, &[0u32; W]);
             return (0..left).for_each(|c| self.pieces::<1, true>((from + c, to + c), 1));
         }
@@ -399,9 +456,9 @@ impl Line<'_> {
         }
         let (mut low, mut high) = ([0u16; N], [0u16; N]);
         self.from.read(from, &mut low);
-        if let Some(other) = self.other {
+        if let Some(other) = self.pixels.other {
             self.from.read(from + other, &mut high);
         }
-        std::array::from_fn(|j| u32::from(low[j]) | u32::from(high[j]) << 16)
+        std::array::from_fn(|j| (u32::from(low[j]) | u32::from(high[j]) << 16) << self.pixels.raised)
     }
 }

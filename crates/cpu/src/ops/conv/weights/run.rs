@@ -42,8 +42,9 @@ impl Generated for Gradient {
         let pairs = self.pairs_of_rows(tail.dst().blocking()).filter(|_| words);
         let pairs_across = self.pairs_of_columns(tail.dst().blocking()).filter(|_| words);
         let (rows, columns) = (reader(&self.rows)?, reader(&self.columns)?);
-        let bound = Bound { plan: self, code, rows, columns, tail, in_panels, pairs, pairs_across };
-        if !in_panels && pairs.is_none() && bound.lines_across().is_none() && bound.padded().is_none() {
+        let across = self.lines_across(&tail).or(pairs_across);
+        let bound = Bound { plan: self, code, rows, columns, tail, in_panels, pairs, across, pairs_across };
+        if !in_panels && pairs.is_none() && across.is_none() && bound.padded().is_none() {
             bound.tail.dst().zero_padding();
         }
         if bound.tail.dst().dims().contains(&0) {
@@ -80,6 +81,8 @@ struct Bound<'a> {
     /// Columns of its blocks, if their lines are pairs of rows in bf16; and rows, if they are pairs of columns.
     pairs: Option<usize>,
     pairs_across: Option<usize>,
+    /// Rows of a line of a gradient in which the rows of a column, or of a pair of columns, are contiguous, in whole lines.
+    across: Option<usize>,
 }
 
 /// A block of the gradient: its group, and first channels and numbers of channels.
@@ -143,12 +146,16 @@ struct Work<'w, 'h> {
     held: Option<&'w mut Held<'h>>,
 }
 
-/// Two rows of sums as words of bf16, with zeros behind `columns` columns; the second may be missing.
+/// Stores sums as pairs of bf16 rows in blocks of `width` columns, with zeros behind the last row and column.
 struct Interleaved<'a> {
-    even: &'a [f32],
-    odd: &'a [f32],
+    sums: &'a [f32],
+    panel: usize,
     columns: usize,
-    words: &'a mut [u32],
+    width: usize,
+    to: Buf<'a>,
+    /// The first element, and elements from a pair to the next and from a block to the next.
+    first: usize,
+    strides: [usize; 2],
 }
 
 impl Body for Interleaved<'_> {
@@ -156,16 +163,53 @@ impl Body for Interleaved<'_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        let Interleaved { even, odd, columns, words } = self;
-        // Whole vectors: panels are, and the compiler splits no loop then.
-        for (i, words) in words.as_chunks_mut::<W>().0.iter_mut().enumerate().take(columns.div_ceil(W)) {
-            let Some(low) = even.as_chunks::<W>().0.get(i) else { return };
-            let high = odd.as_chunks::<W>().0.get(i).unwrap_or(&[0.0; W]);
-            for (word, (low, high)) in words.iter_mut().zip(low.iter().zip(high)) {
-                *word = bf16_pair(*low, *high);
+        let mut words = [0u32; MAX_PANEL_COLUMNS];
+        for (i, rows) in self.sums.chunks(2 * self.panel).enumerate() {
+            let (even, odd) = rows.split_at(self.panel);
+            // Whole vectors: panels are, and the compiler splits no loop then.
+            for (i, words) in words.as_chunks_mut::<W>().0.iter_mut().enumerate().take(self.columns.div_ceil(W)) {
+                let Some(low) = even.as_chunks::<W>().0.get(i) else { return };
+                let high = odd.as_chunks::<W>().0.get(i).unwrap_or(&[0.0; W]);
+                for (word, (low, high)) in words.iter_mut().zip(low.iter().zip(high)) {
+                    *word = bf16_pair(*low, *high);
+                }
+            }
+            words[self.columns..].fill(0);
+            for (block, words) in words[..self.columns.next_multiple_of(self.width)].chunks(self.width).enumerate() {
+                self.to.write(self.first + i * self.strides[0] + block * self.strides[1], bytemuck::cast_slice::<u32, u16>(words));
             }
         }
-        words[columns..].fill(0);
+    }
+}
+
+/// Lines of `width` words, each of a column of sums or, as bf16, of a pair of columns, with zeros behind the last row.
+struct Across<'a> {
+    rows: &'a [f32],
+    panel: usize,
+    columns: Range<usize>,
+    width: usize,
+    pairs: bool,
+    words: &'a mut [u32],
+}
+
+impl Body for Across<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Across { rows, panel, columns, width, pairs, words } = self;
+        if rows.len() < width * panel {
+            words.fill(0);
+        }
+        for (i, row) in rows.chunks_exact(panel).enumerate() {
+            let lines = words.chunks_exact_mut(width);
+            let row = &row[columns.clone()];
+            if !pairs {
+                lines.zip(row).for_each(|(line, sum)| line[i] = sum.to_bits());
+                continue;
+            }
+            lines.zip(row.chunks(2)).for_each(|(line, pair)| line[i] = bf16_pair(pair[0], pair.get(1).copied().unwrap_or(0.0)));
+        }
     }
 }
 
@@ -181,6 +225,14 @@ impl Gradient {
         let b = dst.blocking();
         let panels = self.joined == 1 && b.inner.len() == 1 && b.inner.iter().all(|i| i == (self.column_dim, self.panel as i64));
         panels && b.strides[self.row_dim] == self.panel as i64 && dst.dtype() == DataType::F32 && tail.is_plain()
+    }
+
+    /// Rows of a line of a gradient in which the rows of a column are contiguous, in whole lines.
+    fn lines_across(&self, tail: &Epilogue<'_>) -> Option<usize> {
+        let (dst, b) = (tail.dst(), tail.dst().blocking());
+        let width = b.inner.iter().next().filter(|i| b.inner.len() == 1 && i.0 == self.row_dim).map(|i| i.1 as usize)?;
+        let whole = self.rows.blocks == 1 || self.rows.each.is_multiple_of(width);
+        (width <= MAX_PANEL_COLUMNS && self.joined == 1 && whole && dst.dtype() == DataType::F32 && tail.is_plain()).then_some(width)
     }
 }
 
@@ -448,9 +500,12 @@ impl<'a> Bound<'a> {
         let mut run_tiles = |list: &mut List<'_>, count: usize| {
             let mut here = to;
             for panel in panels.clone().filter(|_| count > 0) {
-                let (first, to) = (at.columns.0 + panel * p.panel, place(panel));
-                list.shift(to.wrapping_sub(here));
-                here = to;
+                let first = at.columns.0 + panel * p.panel;
+                if panel > panels.start && p.tail.is_some() {
+                    let to = place(panel);
+                    list.shift(to.wrapping_sub(here));
+                    here = to;
+                }
                 tiles.get(list.rows(), vectors, !ready.depth.fresh || p.ends_within(first)).run(Call {
                     strips: list.strips(),
                     prefetch: prefetches.take(count * parts.pairs.len() * (parts.steps / 4)),
@@ -585,50 +640,17 @@ impl<'a> Bound<'a> {
                 dst.buf().write(dst.offset(&pos), sums);
                 continue;
             }
-            if let Some(width) = self.lines_across() {
+            if let Some(width) = self.across {
                 self.store_across(pos, sums, (columns, width));
                 continue;
             }
             if let Some(width) = self.pairs {
-                self.store_pairs(pos, sums, (columns, width));
-                continue;
-            }
-            if let Some(width) = self.pairs_across {
-                self.store_pairs_across(pos, sums, (columns, width));
+                let (first, strides) = (dst.offset(&pos), [p.row_dim, p.column_dim].map(|d| dst.blocking().strides[d] as usize));
+                let to = dst.buf();
+                dst.simd().run(Interleaved { sums, panel: p.panel, columns, width, to, first, strides });
                 continue;
             }
             self.store_rows(pos, sums, (rows, columns));
-        }
-    }
-
-    /// Stores sums as pairs of bf16 columns in blocks of `width` rows, with zeros behind the last row.
-    fn store_pairs_across(&self, pos: Pos, sums: &[f32], (columns, width): (usize, usize)) {
-        let (p, dst) = (self.plan, self.tail.dst());
-        let (first, strides) = (dst.offset(&pos), &dst.blocking().strides);
-        let [block, pair] = [p.row_dim, p.column_dim].map(|d| strides[d] as usize);
-        for (i, rows) in sums.chunks(width * p.panel).enumerate() {
-            for column in (0..columns).step_by(2) {
-                let mut words = [0u32; MAX_PANEL_COLUMNS];
-                for (word, row) in words.iter_mut().zip(rows.chunks_exact(p.panel)) {
-                    *word = bf16_pair(row[column], if column + 1 < columns { row[column + 1] } else { 0.0 });
-                }
-                dst.buf().write(first + i * block + column / 2 * pair, bytemuck::cast_slice::<u32, u16>(&words[..width]));
-            }
-        }
-    }
-
-    /// Stores sums as pairs of bf16 rows in blocks of `width` columns, with zeros behind the last row and column.
-    fn store_pairs(&self, pos: Pos, sums: &[f32], (columns, width): (usize, usize)) {
-        let (p, dst) = (self.plan, self.tail.dst());
-        let (first, strides) = (dst.offset(&pos), &dst.blocking().strides);
-        let [pair, block] = [p.row_dim, p.column_dim].map(|d| strides[d] as usize);
-        for (i, rows) in sums.chunks(2 * p.panel).enumerate() {
-            let (even, odd) = rows.split_at(p.panel);
-            let mut words = [0u32; MAX_PANEL_COLUMNS];
-            dst.simd().run(Interleaved { even, odd, columns, words: &mut words });
-            for (block_index, words) in words[..columns.next_multiple_of(width)].chunks(width).enumerate() {
-                dst.buf().write(first + i * pair + block_index * block, bytemuck::cast_slice::<u32, u16>(words));
-            }
         }
     }
 
@@ -683,33 +705,26 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// Stores the sums of a tap and panel in a gradient with lines of several rows of a column, with zeros behind the last row.
+    /// Stores the sums of a tap and panel in a gradient with lines of `width` rows of a column, or of a pair of columns as bf16.
     fn store_across(&self, mut pos: Pos, sums: &[f32], (columns, width): (usize, usize)) {
-        let (p, dst) = (self.plan, self.tail.dst());
-        let step = dst.blocking().strides[p.column_dim] as usize;
+        let (p, dst, pairs) = (self.plan, self.tail.dst(), self.pairs_across.is_some());
+        let (step, each) = (dst.blocking().strides[p.column_dim] as usize, if pairs { 2 } else { 1 });
         // Lines that follow each other are stored together.
-        let together = if step == width { ACROSS_ELEMENTS / width } else { 1 };
+        let together = if step == width * each { ACROSS_ELEMENTS / width } else { 1 };
         for rows in sums.chunks(width * p.panel) {
-            let (to, mut lines) = (dst.offset(&pos), [0.0f32; ACROSS_ELEMENTS]);
-            for first in (0..columns).step_by(together) {
-                let count = together.min(columns - first);
-                for (i, row) in rows.chunks_exact(p.panel).enumerate() {
-                    let column = lines.chunks_exact_mut(width).zip(&row[first..first + count]);
-                    column.for_each(|(line, sum)| line[i] = *sum);
+            let (to, mut words) = (dst.offset(&pos), [0; ACROSS_ELEMENTS]);
+            for first in (0..columns).step_by(together * each) {
+                let columns = first..columns.min(first + together * each);
+                let (to, words) = (to + first / each * step, &mut words[..columns.len().div_ceil(each) * width]);
+                dst.simd().run(Across { rows, panel: p.panel, columns, width, pairs, words: &mut *words });
+                if pairs {
+                    dst.buf().write(to, bytemuck::cast_slice::<u32, u16>(words));
+                } else {
+                    dst.buf().write(to, words);
                 }
-                dst.buf().write(to + first * step, &lines[..count * width]);
             }
             pos[p.row_dim] += width as i64;
         }
-    }
-
-    /// Elements of a line of a gradient in which the rows of a column are contiguous, in whole lines.
-    fn lines_across(&self) -> Option<usize> {
-        let (p, dst) = (self.plan, self.tail.dst());
-        let b = dst.blocking();
-        let width = b.inner.iter().next().filter(|i| b.inner.len() == 1 && i.0 == p.row_dim).map(|i| i.1 as usize)?;
-        let whole = p.rows.blocks == 1 || p.rows.each.is_multiple_of(width);
-        (width <= MAX_PANEL_COLUMNS && p.joined == 1 && whole && dst.dtype() == DataType::F32 && self.tail.is_plain()).then_some(width)
     }
 }
 
@@ -747,6 +762,10 @@ impl Parts<'_> {
         let mut counts = [*groups, inside[0].len(), inside[1].len()];
         let mut steps = inside[2].len() * joint_images;
         let distances = |i: usize| if i == 0 { [rows.image, columns.image] } else { [rows.at[i - 1], columns.at[i - 1]] };
+        let padded = p.rows.grid.padded;
+        let follows = |apart: [usize; 2], step: [usize; 2], steps: usize| {
+            if padded { apart[0] * step[1] == apart[1] * step[0] } else { apart == step.map(|step| step * steps) }
+        };
         for i in (0..3).rev() {
             if counts[i] != 1
                 && steps == 1
@@ -754,11 +773,12 @@ impl Parts<'_> {
                 && (!p.is_on_amx() || distances(i)[0] == 4)
             {
                 [step, column_step] = distances(i);
-            } else if counts[i] != 1 && distances(i) != [step * steps, column_step * steps] {
+            } else if counts[i] != 1 && !follows(distances(i), [step, column_step], steps) {
                 break;
             }
-            steps *= counts[i];
-            counts[i] = 1;
+            // Gaps between padded rows are multiplied, too: one of the operands has zeros there.
+            let gaps = if padded { counts[i].saturating_sub(1) * (distances(i)[0] / step).saturating_sub(steps) } else { 0 };
+            (steps, counts[i]) = (steps * counts[i] + gaps, 1);
         }
         let row_base = ready.rows.memory.as_ptr().addr() as i64 + ready.rows.at as i64 + first_row;
         let count = if steps == 0 { 0 } else { counts.iter().product() };

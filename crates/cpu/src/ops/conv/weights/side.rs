@@ -184,6 +184,8 @@ pub(crate) struct Grid {
     /// The dimension from which on all taps of the window are merged into one with as many times the channels; 3 for none. Their pixels are
     /// copied with padding, so that they are contiguous.
     pub(crate) joint: usize,
+    /// Whether all slots are copied, with zeros for those that have no pixel, so that taps are inside at all places of a row.
+    pub(crate) padded: bool,
 }
 
 /// Strides, and the offset of the first pixel that a tap reads at a box's first place.
@@ -206,7 +208,7 @@ impl Line {
 impl Grid {
     /// The grid of boxes of `each` places, with taps merged from dimension `joint` on.
     pub(crate) fn new(dims: [Dim; 3], each: [usize; 3], joint: usize) -> Grid {
-        let mut grid = Grid { dims, phases: [1; 3], slots: [1; 3], first: [0; 3], joint };
+        let mut grid = Grid { dims, phases: [1; 3], slots: [1; 3], first: [0; 3], joint, padded: false };
         for (i, dim) in dims.iter().enumerate() {
             if i >= joint {
                 grid.slots[i] = dim.span(each[i]);
@@ -218,6 +220,13 @@ impl Grid {
             grid.first[i] = low;
         }
         grid
+    }
+
+    /// The grids of an operand and of the one that the window slides over, padded: with rows of as many slots, so that the rows of a box are
+    /// one part of the reduction.
+    pub(crate) fn padded([mut sliding, mut other]: [Grid; 2]) -> [Grid; 2] {
+        (sliding.padded, other.padded, other.slots[2]) = (true, true, sliding.slots[2]);
+        [sliding, other]
     }
 
     /// The grid of a transposed copy, whose rows have the pixels of one channel. If a row of the window is merged, it has places instead of
@@ -283,6 +292,9 @@ impl Grid {
     pub(crate) fn inside(&self, i: usize, tap: usize, places: &Places) -> Range<usize> {
         let (first, count) = places.at[i];
         let all = if i >= self.joint { 0..first + count } else { self.dims[i].inside(tap) };
+        // Rows on padding are left out of a padded copy's products, unless rows share words with others.
+        let whole = self.padded && !all.is_empty() && (i == 2 || places.pair_offset[i] > 0);
+        let all = if whole { 0..first + count } else { all };
         let end = all.end.min(first + count);
         all.start.max(first).min(end)..end
     }
@@ -336,6 +348,52 @@ impl Grid {
         }
     }
 
+    /// Calls `each` with every row of slots of a padded copy of a box: the first slot, the row's pixels, and those that share their words.
+    pub(crate) fn padded_rows(&self, places: &Places, mut each: impl FnMut(usize, [Row; 2])) {
+        let [pd, ph, pw] = self.phases;
+        let [depth, height] = [0, 1].map(|i| {
+            let (low, high) = self.dims[i].shifts();
+            places.at[i].1 + (high - low) as usize
+        });
+        let paired = if places.pair_offset == [0; 3] { 1 } else { 2 };
+        for (phase_d, d) in (0..pd).flat_map(|p| (0..depth).map(move |d| (p, d))) {
+            for (phase_h, h) in (0..ph).flat_map(|p| (0..height).map(move |h| (p, h))) {
+                let lines = [(phase_d, d), (phase_h, h)];
+                for phase_w in 0..pw {
+                    let to = (((phase_d * ph + phase_h) * pw + phase_w) * self.slots[0] + d) * self.slots[1] + h;
+                    let mut rows = [Row::default(); 2];
+                    for (row, offset) in rows.iter_mut().zip([[0; 3], places.pair_offset]).take(paired) {
+                        *row = self.padded_row(places, (lines, phase_w), offset);
+                    }
+                    if paired == 1 {
+                        rows[1] = rows[0];
+                    }
+                    each(to * self.slots[2], rows);
+                }
+            }
+        }
+    }
+
+    /// The pixels of a row of slots of a padded copy at places that are `offset` further.
+    fn padded_row(&self, places: &Places, (lines, phase): ([(usize, usize); 2], usize), offset: [usize; 3]) -> Row {
+        let pixels = |i: usize, phase: usize| self.dims[i].pixels(self.phase(i, phase)) as i64;
+        let slot = |i: usize| (places.at[i].0 + offset[i]) as i64 + self.first[i];
+        let mut at = [0; 2];
+        for (i, (phase, line)) in lines.into_iter().enumerate() {
+            let place = slot(i) + line as i64;
+            if !(0..pixels(i, phase)).contains(&place) {
+                return Row::default();
+            }
+            at[i] = place as usize * self.dims[i].stride + self.phase(i, phase);
+        }
+        let (low, high) = self.dims[2].shifts();
+        let (first, slots) = (slot(2), places.at[2].1 as i64 + high - low);
+        let before = (-first).clamp(0, slots);
+        let count = (pixels(2, phase) - first).clamp(before, slots) - before;
+        let (step, phase) = (self.dims[2].stride, self.phase(2, phase));
+        Row { at, before: before as usize, first: (first + before).max(0) as usize * step + phase, step, count: count as usize, behind: 0 }
+    }
+
     fn phase(&self, i: usize, index: usize) -> usize {
         if i >= self.joint { 0 } else { self.dims[i].phase_shift(index).phase }
     }
@@ -377,7 +435,7 @@ impl Grid {
 }
 
 /// A row of pixels of an image to copy.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Row {
     /// Depth and height.
     pub(crate) at: [usize; 2],
@@ -417,6 +475,12 @@ impl Halves {
         let fewest = [1, 0].map(halves).into_iter().filter(are);
         let fewest = fewest.min_by_key(|h| (window[h.dim].places - h.count) * (1 << 16) / window[h.dim].places);
         fewest.or_else(|| Some(halves(2)).filter(are))
+    }
+
+    /// Halves of all places for padded copies, by height if it has several places; the last place may lack a partner.
+    pub(super) fn padded(window: &[Dim; 3]) -> Option<Halves> {
+        let dim = [1, 0, 2].into_iter().find(|dim| window[*dim].places > 1)?;
+        Some(Halves { dim, first: 0, count: window[dim].places.div_ceil(2) })
     }
 
     /// Whether places remain.

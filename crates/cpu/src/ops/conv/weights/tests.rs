@@ -115,3 +115,35 @@ fn joint_taps_have_their_padding() {
         }
     }
 }
+
+/// Padded copies have a slot for each tap at each place, with a pixel unless the tap is on padding.
+#[test]
+fn padded_slots_are_where_lines_say() {
+    let row = Dim::of_places(1);
+    for dim in dims() {
+        for each in 1..=dim.places {
+            let other = Grid::new([row, row, Dim::of_places(dim.places)], [1, 1, each], 3);
+            let [grid, other] = Grid::padded([Grid::new([row, row, dim], [1, 1, each], 3), other]);
+            assert_eq!(grid.lines().0, other.lines().0);
+            for first in (0..dim.places).step_by(each) {
+                let count = each.min(dim.places - first);
+                let places = Places { images: (0, 1), at: [(0, 1), (0, 1), (first, count)], pair_offset: [0; 3] };
+                let mut copy = vec![None; grid.pixels().unwrap()];
+                grid.padded_rows(&places, |to, [row, _]| {
+                    for i in 0..row.count {
+                        copy[to + row.before + i] = Some(row.first + i * row.step);
+                    }
+                });
+                for tap in 0..dim.taps {
+                    let copied = grid.copied([0, 0, tap], 0);
+                    let met = !dim.inside(tap).is_empty();
+                    assert_eq!(grid.inside(2, tap, &places).len(), if met { count } else { 0 });
+                    for place in grid.inside(2, tap, &places) {
+                        let slot = copied.base + (place - first) as i64 * copied.at[2] as i64;
+                        assert_eq!(copy[slot as usize], pixel(&dim, place, tap), "{dim:?} {each} {first} {tap} {place}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -13,8 +13,8 @@
 //! For small gradients the boxes are split into slices, which are summed separately and added in order. The slices depend on the problem
 //! alone, so results do not depend on the number of threads, which decides only how finely rows and panels are cut.
 
-use super::Setup;
 use super::side::{Dim, Grid, Halves, Roles, Strides};
+use super::{Setup, window};
 use crate::CpuTarget;
 use crate::decision::{How, PORTABLE, padding};
 use crate::hardware::Core;
@@ -26,7 +26,6 @@ use crate::kernels::tile::layout::{panel_columns, panel_tag, together};
 use crate::kernels::tile::{Ahead, Line, List, MOST_ROWS, Product, Spec, Start, Stride, Tail, Tile, tallest};
 use crate::kernels::transpose::Squares;
 use crate::ops::conv::dense;
-use crate::ops::conv::window::sizes_of;
 use crate::ops::support;
 use crate::row::{RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
@@ -236,7 +235,8 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     support::dense(&problem)?;
     let setup = Setup::of(&problem.op)?;
     epilogue::check(&problem.attr, setup.weights)?;
-    let (task, tensors) = (Task::of(&setup, isa), [setup.x.1, setup.y.1]);
+    let tensors = [setup.x.1, setup.y.1];
+    let task = Task::of(&setup, isa).along_lines(tensors);
     check(&task, tensors, isa)?;
     if !matches!(setup.weights.dtype, DataType::F32 | DataType::Bf16) {
         return Err(Skip::DataType(format!("{} of the weights", setup.weights.dtype)));
@@ -277,14 +277,19 @@ pub(crate) fn check_amx(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<
     let depth = task.window.iter().fold(task.images, |n, dim| n.saturating_mul(dim.places));
     // Merged taps are rows of one product.
     let merged = if task.merged { task.window[2].taps } else { 1 };
-    let sizes = [taps / merged.max(1), task.channels[0].saturating_mul(merged), task.channels[1], depth].map(|n| n as i64);
+    let products = taps / merged.max(1);
+    let [rows, columns] = if task.x_columns { [task.channels[1], task.channels[0]] } else { task.channels };
+    let sizes = [products, rows.saturating_mul(merged), columns, depth].map(|n| n as i64);
     let squares = (sizes[1] as usize).div_ceil(LINES).saturating_mul(depth.div_ceil(2 * LINES));
     let transposed = squares as f64 * SQUARE_NANOSECONDS[usize::from(task.merged)];
-    if amx::saved(Product::Bf16, sizes) > transposed { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
+    let begun = products.saturating_sub(task.groups) as f64 * TAP_NANOSECONDS;
+    if amx::saved(Product::Bf16, sizes) + begun > transposed { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
 }
 
 /// Nanoseconds of the transposition of 16 steps of 16 rows for AMX, and of the same where taps are merged, line by line of an image.
 const SQUARE_NANOSECONDS: [f64; 2] = [25.0, 200.0];
+/// Nanoseconds by which a product of its own takes longer to begin on AMX than on vectors: the taps of a box take equally long on both.
+const TAP_NANOSECONDS: f64 = 600.0;
 
 /// What the two 16-bit elements of a word are.
 #[derive(Clone, Copy, Debug)]
@@ -301,6 +306,7 @@ impl Pairs {
             _ if !short => None,
             2.. => Some(Pairs::Images),
             _ if !Product::Bf16.is_native(isa) => None,
+            _ if task.is_padded(isa) => Some(Halves::padded(&task.window).map_or(Pairs::Images, Pairs::Halves)),
             _ => {
                 // With few places, one box with zeros as partners is faster than boxes of halves and of the remainder.
                 let few = task.window.iter().fold(1usize, |n, dim| n.saturating_mul(dim.places)) <= MAX_UNSPLIT_PLACES;
@@ -442,19 +448,6 @@ impl Task {
     }
 }
 
-/// The window over `X` of a convolution or deconvolution.
-pub(crate) fn window(setup: &Setup<'_>) -> [Dim; 3] {
-    let (s, [x, y]) = (setup.sizes, [setup.x.1, setup.y.1].map(|t| sizes_of(t).map(|n| n.max(0) as usize)));
-    std::array::from_fn(|i| Dim {
-        size: x[i],
-        places: y[i],
-        taps: s.k[i] as usize,
-        dilation: s.d[i] as usize,
-        stride: s.s[i] as usize,
-        pad: s.pl[i],
-    })
-}
-
 /// Whether rows and columns of windows of one pixel are exchanged, though the gradient is then stored number by number: if that leaves fewer vectors to
 /// multiply, or on AMX, which transposes rows, fewer rows.
 fn is_sooner_turned([rows, columns]: [usize; 2], (window, images): (&[Dim; 3], usize), isa: Isa) -> bool {
@@ -506,7 +499,8 @@ impl Gradient {
             Engine::Amx(_) => (0, MAX_PANEL_COLUMNS),
         };
         let (merged, joint) = (task.merged, task.joint(tall));
-        let across = window[2].places.max(1);
+        let padded = engine == Engine::Amx(isa) && task.is_padded(isa);
+        let across = window[2].places.max(1) * if padded { window[1].places.max(1) } else { 1 };
         let joint_images = if whole || merged || across >= MIN_PART_STEPS {
             1
         } else {
@@ -525,6 +519,7 @@ impl Gradient {
         }
         let at = [each[1], each[2], each[3]];
         let grids = [Grid::new(window, at, joint), Grid::new(window.map(|d| Dim::of_places(d.places)), at, 3)];
+        let grids = if padded { Grid::padded(grids) } else { grids };
         let side = |i: usize| Side {
             arg: task.args[i],
             roles: task.roles[i],
