@@ -15,6 +15,7 @@ use crate::kernels::tile::{Call, List, MOST_ROWS, Panels, Strip, TailArgs};
 use crate::kernels::transpose::{Matrix, Squares};
 use crate::row::Generated;
 use oxidnn_expr::convert::bf16_pair;
+use oxidnn_jit::kernels::tiles::LINES;
 use oxidnn_runtime::{Buf, Ctx, Decision};
 use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS, Problem};
 use std::ops::Range;
@@ -379,7 +380,7 @@ impl<'a> Bound<'a> {
             if grid.is_merged() {
                 (0..depth.groups * lines).for_each(|i| turn([i * cells * pixel, grid.dims[2].stride * pixel], i * places, places));
             } else {
-                turn([0, pixel], 0, depth.groups * lines * cells * depth.joint_images);
+                turn([0, pixel], 0, depth.groups * grid.pixels().unwrap_or(0) * depth.joint_images);
             }
         }
     }
@@ -779,6 +780,9 @@ impl Parts<'_> {
             // Gaps between padded rows are multiplied, too: one of the operands has zeros there.
             let gaps = if padded { counts[i].saturating_sub(1) * (distances(i)[0] / step).saturating_sub(steps) } else { 0 };
             (steps, counts[i]) = (steps * counts[i] + gaps, 1);
+        }
+        if padded && counts[1..] == [1, 1] {
+            steps = steps.next_multiple_of(LINES);
         }
         let row_base = ready.rows.memory.as_ptr().addr() as i64 + ready.rows.at as i64 + first_row;
         let count = if steps == 0 { 0 } else { counts.iter().product() };
