@@ -764,8 +764,13 @@ impl Parts<'_> {
         let mut steps = inside[2].len() * joint_images;
         let distances = |i: usize| if i == 0 { [rows.image, columns.image] } else { [rows.at[i - 1], columns.at[i - 1]] };
         let padded = p.rows.grid.padded;
-        let follows = |apart: [usize; 2], step: [usize; 2], steps: usize| {
-            if padded { apart[0] * step[1] == apart[1] * step[0] } else { apart == step.map(|step| step * steps) }
+        // Padded rows are one part with the zeros between them where that takes fewer K blocks of tiles.
+        let follows = |apart: [usize; 2], step: [usize; 2], (steps, count): (usize, usize)| {
+            if !padded {
+                return apart == step.map(|step| step * steps);
+            }
+            let all = count.saturating_sub(1) * (apart[0] / step[0]) + steps;
+            apart[0] * step[1] == apart[1] * step[0] && all.div_ceil(LINES) < count * steps.div_ceil(LINES)
         };
         for i in (0..3).rev() {
             if counts[i] != 1
@@ -774,14 +779,13 @@ impl Parts<'_> {
                 && (!p.is_on_amx() || distances(i)[0] == 4)
             {
                 [step, column_step] = distances(i);
-            } else if counts[i] != 1 && !follows(distances(i), [step, column_step], steps) {
+            } else if counts[i] != 1 && !follows(distances(i), [step, column_step], (steps, counts[i])) {
                 break;
             }
-            // Gaps between padded rows are multiplied, too: one of the operands has zeros there.
             let gaps = if padded { counts[i].saturating_sub(1) * (distances(i)[0] / step).saturating_sub(steps) } else { 0 };
             (steps, counts[i]) = (steps * counts[i] + gaps, 1);
         }
-        if padded && counts[1..] == [1, 1] {
+        if padded && steps > LINES && counts[1..] == [1, 1] {
             steps = steps.next_multiple_of(LINES);
         }
         let row_base = ready.rows.memory.as_ptr().addr() as i64 + ready.rows.at as i64 + first_row;
