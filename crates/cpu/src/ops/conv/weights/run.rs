@@ -765,12 +765,13 @@ impl Parts<'_> {
         let distances = |i: usize| if i == 0 { [rows.image, columns.image] } else { [rows.at[i - 1], columns.at[i - 1]] };
         let padded = p.rows.grid.padded;
         // Padded rows are one part with the zeros between them where that takes fewer K blocks of tiles.
-        let follows = |apart: [usize; 2], step: [usize; 2], (steps, count): (usize, usize)| {
+        let follows = |apart: [usize; 2], step: [usize; 2], [steps, count, i]: [usize; 3]| {
             if !padded {
                 return apart == step.map(|step| step * steps);
             }
-            let all = count.saturating_sub(1) * (apart[0] / step[0]) + steps;
-            apart[0] * step[1] == apart[1] * step[0] && all.div_ceil(LINES) < count * steps.div_ceil(LINES)
+            let pitch = apart[0] / step[0];
+            let fewer = (count.saturating_sub(1) * pitch + steps).div_ceil(LINES) < count * steps.div_ceil(LINES);
+            apart[0] * step[1] == apart[1] * step[0] && (i == 2 || pitch <= steps + LINES) && fewer
         };
         for i in (0..3).rev() {
             if counts[i] != 1
@@ -779,7 +780,7 @@ impl Parts<'_> {
                 && (!p.is_on_amx() || distances(i)[0] == 4)
             {
                 [step, column_step] = distances(i);
-            } else if counts[i] != 1 && !follows(distances(i), [step, column_step], (steps, counts[i])) {
+            } else if counts[i] != 1 && !follows(distances(i), [step, column_step], [steps, counts[i], i]) {
                 break;
             }
             let gaps = if padded { counts[i].saturating_sub(1) * (distances(i)[0] / step).saturating_sub(steps) } else { 0 };

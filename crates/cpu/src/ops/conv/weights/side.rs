@@ -229,7 +229,7 @@ impl Grid {
     /// one part of the reduction.
     pub(crate) fn padded([mut sliding, mut other]: [Grid; 2]) -> [Grid; 2] {
         let (across, rows) = (sliding.slots[2], LINES.div_ceil(sliding.slots[2].max(1)));
-        (sliding.padded, sliding.tail) = (true, rows * across);
+        (sliding.padded, sliding.tail) = (true, LINES);
         other.slots[2] = across;
         if other.slots[0] > 1 {
             other.slots[1] += rows;
