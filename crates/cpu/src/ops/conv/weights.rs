@@ -72,10 +72,9 @@ pub(crate) fn window(setup: &Setup<'_>) -> [Dim; 3] {
 }
 
 impl Task {
-    /// Whether copies have zeros for padding on AMX, which reads the rows of an image as one part then: where some window has padding or
-    /// several taps.
+    /// Whether copies have zeros for padding on AMX, which reads the rows of an image as one part then: for windows of several taps.
     fn is_padded(&self, isa: Isa) -> bool {
-        isa.amx && !self.merged && self.window.iter().any(|dim| dim.taps > 1 || !dim.is_unpadded())
+        isa.amx && !self.merged && self.window.iter().any(|dim| dim.taps > 1)
     }
 
     /// The same with neighbouring dimensions that no window crosses as one, where memory has all pixels in one row: one copy of many pixels

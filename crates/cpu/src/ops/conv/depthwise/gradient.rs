@@ -488,14 +488,19 @@ impl Bound<'_> {
                 places[..channels].iter_mut().enumerate().for_each(|(lane, at)| *at = place(lane));
             }
             for (tap, sums) in sums.chunks_exact(p.group * p.lanes).enumerate() {
-                let mut line = [0.0; LANES];
-                line[..channels].copy_from_slice(&sums[channel * p.lanes..][..channels]);
-                let line = typed(line);
+                let sums = &sums[channel * p.lanes..];
                 let tap = tap / (heights * widths) * depth + tap / widths % heights * row + tap % widths * column;
+                if let Some(line) = sums.first_chunk::<LANES>().filter(|_| are_neighbours && channels == LANES) {
+                    dst.buf().write(places[0] + tap, &typed(*line));
+                    continue;
+                }
+                let mut line = [0.0; LANES];
+                line[..channels].copy_from_slice(&sums[..channels]);
+                let line = &typed(line)[..channels];
                 if are_neighbours {
-                    dst.buf().write(places[0] + tap, &line[..channels]);
+                    dst.buf().write(places[0] + tap, line);
                 } else {
-                    line[..channels].iter().zip(&places).for_each(|(sum, at)| dst.buf().write(at + tap, std::slice::from_ref(sum)));
+                    line.iter().zip(&places).for_each(|(sum, at)| dst.buf().write(at + tap, std::slice::from_ref(sum)));
                 }
             }
         }
@@ -506,7 +511,7 @@ impl Bound<'_> {
         let p = self.plan;
         let mut blocks = self.tail.dst().blocking().inner.iter();
         let groups = blocks.next().filter(|block| block.0 == 0).map_or(0, |block| block.1 as usize);
-        let of_groups = if p.group == 1 { true } else { blocks.next() == Some((p.lane_dim, p.group as i64)) };
+        let of_groups = p.group == 1 || blocks.next() == Some((p.lane_dim, p.group as i64));
         of_groups && blocks.next().is_none() && groups > 0 && (groups * p.group).is_multiple_of(p.lanes)
     }
 }

@@ -96,6 +96,8 @@ impl Copy<'_, '_> {
     pub(super) fn all(&self, places: &Places) {
         let images = places.images.0 + places.images.1;
         if self.side.grid.padded {
+            let tail = self.side.grid.tail;
+            self.side.grid.tails(places).for_each(|slot| self.words(places, slot, |_, to| self.zeros(to, 0..tail)));
             return self.side.grid.padded_rows(places, |pixel, [low, high]| {
                 self.words(places, pixel, |image, to| {
                     let high =

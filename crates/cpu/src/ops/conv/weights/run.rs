@@ -15,6 +15,7 @@ use crate::kernels::tile::{Call, List, MOST_ROWS, Panels, Strip, TailArgs};
 use crate::kernels::transpose::{Matrix, Squares};
 use crate::row::Generated;
 use oxidnn_expr::convert::bf16_pair;
+use oxidnn_jit::kernels::tiles::LINES;
 use oxidnn_runtime::{Buf, Ctx, Decision};
 use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS, Problem};
 use std::ops::Range;
@@ -379,7 +380,7 @@ impl<'a> Bound<'a> {
             if grid.is_merged() {
                 (0..depth.groups * lines).for_each(|i| turn([i * cells * pixel, grid.dims[2].stride * pixel], i * places, places));
             } else {
-                turn([0, pixel], 0, depth.groups * lines * cells * depth.joint_images);
+                turn([0, pixel], 0, depth.groups * grid.pixels().unwrap_or(0) * depth.joint_images);
             }
         }
     }
@@ -763,8 +764,14 @@ impl Parts<'_> {
         let mut steps = inside[2].len() * joint_images;
         let distances = |i: usize| if i == 0 { [rows.image, columns.image] } else { [rows.at[i - 1], columns.at[i - 1]] };
         let padded = p.rows.grid.padded;
-        let follows = |apart: [usize; 2], step: [usize; 2], steps: usize| {
-            if padded { apart[0] * step[1] == apart[1] * step[0] } else { apart == step.map(|step| step * steps) }
+        // Padded rows are one part with the zeros between them where that takes fewer K blocks of tiles.
+        let follows = |apart: [usize; 2], step: [usize; 2], [steps, count, i]: [usize; 3]| {
+            if !padded {
+                return apart == step.map(|step| step * steps);
+            }
+            let pitch = apart[0] / step[0];
+            let fewer = (count.saturating_sub(1) * pitch + steps).div_ceil(LINES) < count * steps.div_ceil(LINES);
+            apart[0] * step[1] == apart[1] * step[0] && (i == 2 || pitch <= steps + LINES) && fewer
         };
         for i in (0..3).rev() {
             if counts[i] != 1
@@ -773,12 +780,14 @@ impl Parts<'_> {
                 && (!p.is_on_amx() || distances(i)[0] == 4)
             {
                 [step, column_step] = distances(i);
-            } else if counts[i] != 1 && !follows(distances(i), [step, column_step], steps) {
+            } else if counts[i] != 1 && !follows(distances(i), [step, column_step], [steps, counts[i], i]) {
                 break;
             }
-            // Gaps between padded rows are multiplied, too: one of the operands has zeros there.
             let gaps = if padded { counts[i].saturating_sub(1) * (distances(i)[0] / step).saturating_sub(steps) } else { 0 };
             (steps, counts[i]) = (steps * counts[i] + gaps, 1);
+        }
+        if padded && steps > LINES && counts[1..] == [1, 1] {
+            steps = steps.next_multiple_of(LINES);
         }
         let row_base = ready.rows.memory.as_ptr().addr() as i64 + ready.rows.at as i64 + first_row;
         let count = if steps == 0 { 0 } else { counts.iter().product() };

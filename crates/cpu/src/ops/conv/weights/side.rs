@@ -6,6 +6,7 @@
 //! are neither copied nor multiplied: a tap is used only at the places where it is inside.
 
 use crate::kernels::access::Axis;
+use oxidnn_jit::kernels::tiles::LINES;
 use oxidnn_spec::Tensor;
 use std::ops::Range;
 
@@ -186,6 +187,8 @@ pub(crate) struct Grid {
     pub(crate) joint: usize,
     /// Whether all slots are copied, with zeros for those that have no pixel, so that taps are inside at all places of a row.
     pub(crate) padded: bool,
+    /// Slots behind the rows of a padded copy: zeros over which products go on to whole K blocks of tiles.
+    pub(crate) tail: usize,
 }
 
 /// Strides, and the offset of the first pixel that a tap reads at a box's first place.
@@ -208,7 +211,7 @@ impl Line {
 impl Grid {
     /// The grid of boxes of `each` places, with taps merged from dimension `joint` on.
     pub(crate) fn new(dims: [Dim; 3], each: [usize; 3], joint: usize) -> Grid {
-        let mut grid = Grid { dims, phases: [1; 3], slots: [1; 3], first: [0; 3], joint, padded: false };
+        let mut grid = Grid { dims, phases: [1; 3], slots: [1; 3], first: [0; 3], joint, padded: false, tail: 0 };
         for (i, dim) in dims.iter().enumerate() {
             if i >= joint {
                 grid.slots[i] = dim.span(each[i]);
@@ -225,8 +228,13 @@ impl Grid {
     /// The grids of an operand and of the one that the window slides over, padded: with rows of as many slots, so that the rows of a box are
     /// one part of the reduction.
     pub(crate) fn padded([mut sliding, mut other]: [Grid; 2]) -> [Grid; 2] {
-        (sliding.padded, other.padded, other.slots[2]) = (true, true, sliding.slots[2]);
-        [sliding, other]
+        let (across, rows) = (sliding.slots[2], LINES.div_ceil(sliding.slots[2].max(1)));
+        (sliding.padded, sliding.tail) = (true, LINES);
+        other.slots[2] = across;
+        if other.slots[0] > 1 {
+            other.slots[1] += rows;
+        }
+        [sliding, Grid { padded: true, tail: sliding.tail, ..other }]
     }
 
     /// The grid of a transposed copy, whose rows have the pixels of one channel. If a row of the window is merged, it has places instead of
@@ -280,7 +288,7 @@ impl Grid {
 
     /// Pixels of a copy; `None` on overflow.
     pub(crate) fn pixels(&self) -> Option<usize> {
-        self.phases.iter().chain(&self.slots).try_fold(1usize, |n, s| n.checked_mul(*s))
+        self.phases.iter().chain(&self.slots).try_fold(1usize, |n, s| n.checked_mul(*s))?.checked_add(self.tail)
     }
 
     /// Taps in each dimension; merged ones count once.
@@ -348,13 +356,23 @@ impl Grid {
         }
     }
 
-    /// Calls `each` with every row of slots of a padded copy of a box: the first slot, the row's pixels, and those that share their words.
-    pub(crate) fn padded_rows(&self, places: &Places, mut each: impl FnMut(usize, [Row; 2])) {
-        let [pd, ph, pw] = self.phases;
-        let [depth, height] = [0, 1].map(|i| {
+    /// Depths and heights of the slots of a box in a phase of a padded copy.
+    fn padded_lines(&self, places: &Places) -> [usize; 2] {
+        [0, 1].map(|i| {
             let (low, high) = self.dims[i].shifts();
             places.at[i].1 + (high - low) as usize
-        });
+        })
+    }
+
+    /// The slots behind the rows of every phase and depth of a padded copy of a box, from which on a tail has zeros unless rows follow.
+    pub(crate) fn tails(&self, places: &Places) -> impl Iterator<Item = usize> + use<> {
+        let ([depth, height], slots, phases) = (self.padded_lines(places), self.slots, self.phases.iter().product::<usize>());
+        (0..phases).flat_map(move |phase| (0..depth).map(move |d| ((phase * slots[0] + d) * slots[1] + height) * slots[2]))
+    }
+
+    /// Calls `each` with every row of slots of a padded copy of a box: the first slot, the row's pixels, and those that share their words.
+    pub(crate) fn padded_rows(&self, places: &Places, mut each: impl FnMut(usize, [Row; 2])) {
+        let ([pd, ph, pw], [depth, height]) = (self.phases, self.padded_lines(places));
         let paired = if places.pair_offset == [0; 3] { 1 } else { 2 };
         for (phase_d, d) in (0..pd).flat_map(|p| (0..depth).map(move |d| (p, d))) {
             for (phase_h, h) in (0..ph).flat_map(|p| (0..height).map(move |h| (p, h))) {

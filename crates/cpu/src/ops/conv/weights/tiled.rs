@@ -280,14 +280,17 @@ pub(crate) fn check_amx(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<
     let products = taps / merged.max(1);
     let [rows, columns] = if task.x_columns { [task.channels[1], task.channels[0]] } else { task.channels };
     let sizes = [products, rows.saturating_mul(merged), columns, depth].map(|n| n as i64);
-    let squares = (sizes[1] as usize).div_ceil(LINES).saturating_mul(depth.div_ceil(2 * LINES));
-    let transposed = squares as f64 * SQUARE_NANOSECONDS[usize::from(task.merged)];
+    // Merged taps are transposed line by line of an image, of which each takes a square more.
+    let lines = depth / task.window[2].places.max(1);
+    let [lines, across] = if lines > 1 { [lines.div_ceil(2), task.window[2].places] } else { [1, depth.div_ceil(2)] };
+    let squares = if task.merged { lines.saturating_mul(1 + across.div_ceil(LINES)) } else { depth.div_ceil(2 * LINES) };
+    let transposed = (sizes[1] as usize).div_ceil(LINES).saturating_mul(squares) as f64 * SQUARE_NANOSECONDS[usize::from(task.merged)];
     let begun = products.saturating_sub(task.groups) as f64 * TAP_NANOSECONDS;
     if amx::saved(Product::Bf16, sizes) + begun > transposed { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
 }
 
-/// Nanoseconds of the transposition of 16 steps of 16 rows for AMX, and of the same where taps are merged, line by line of an image.
-const SQUARE_NANOSECONDS: [f64; 2] = [25.0, 200.0];
+/// Nanoseconds of the transposition of 16 steps of 16 rows for AMX, and of the same where taps are merged.
+const SQUARE_NANOSECONDS: [f64; 2] = [25.0, 80.0];
 /// Nanoseconds by which a product of its own takes longer to begin on AMX than on vectors: the taps of a box take equally long on both.
 const TAP_NANOSECONDS: f64 = 600.0;
 
@@ -500,7 +503,7 @@ impl Gradient {
         };
         let (merged, joint) = (task.merged, task.joint(tall));
         let padded = engine == Engine::Amx(isa) && task.is_padded(isa);
-        let across = window[2].places.max(1) * if padded { window[1].places.max(1) } else { 1 };
+        let across = window[2].places.max(1);
         let joint_images = if whole || merged || across >= MIN_PART_STEPS {
             1
         } else {
