@@ -1,5 +1,6 @@
 //! The implementations of every operation: one table of rows per operation, in the order of preference. The first row that can lower a problem is used.
 
+mod align;
 mod attention;
 mod backward;
 mod between;
@@ -24,6 +25,7 @@ mod rnn;
 mod rows;
 mod rows_vector;
 mod sdpa;
+mod slices;
 mod sparse;
 mod spread_planes;
 mod strips;
@@ -90,12 +92,14 @@ const CONV: &[Row] = &[
     Row { name: "depthwise:sm90", lower: gemm::depthwise::conv },
     Row { name: "depthwise:generic", lower: depthwise::conv },
     Row { name: "few:generic", lower: depthwise::few_channels },
+    Row { name: "slices:sm90", lower: slices::lower },
     Row { name: "tiles:generic", lower: conv::conv },
 ];
 const DECONV: &[Row] = &[
     Row { name: "window:sm90", lower: gemm::deconv },
     Row { name: "weights:sm90", lower: gemm::weights::deconv },
     Row { name: "between:sm90", lower: between::lower },
+    Row { name: "slices:sm90", lower: slices::lower },
     Row { name: "tiles:generic", lower: conv::deconv },
 ];
 const RNN: &[Row] = &[Row { name: "steps:generic", lower: rnn::lower }];

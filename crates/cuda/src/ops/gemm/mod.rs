@@ -626,7 +626,7 @@ impl Gemm<'_> {
         let (mut gemm, mut copies) = (*self, 0.0);
         for (x, rows) in [(&mut gemm.a, self.m), (&mut gemm.b, self.n)] {
             if x.direction(rows, self.k).is_none() {
-                copies += shape::alignment(x.batches * rows * self.k);
+                copies += shape::alignment(x.batches * rows * self.k * x.bytes(), &target.facts);
                 *x = x.copy(x.bytes() == 2 && x.outer == 1, [rows, self.k], (&mut program, target))?;
             }
         }

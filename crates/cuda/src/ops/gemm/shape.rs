@@ -34,8 +34,8 @@ const LAST: f64 = 0.5;
 /// Seconds of a transposition's launch, and its share of the memory bandwidth.
 const COPY: f64 = 3e-6;
 const TURNED: f64 = 0.7;
-/// Seconds of an element that is copied by itself.
-const ELEMENT: f64 = 5e-12;
+/// The share of the memory bandwidth of a copy to aligned rows.
+const ALIGNED: f64 = 0.6;
 
 /// A tile shape: the parameters of `tile_sm90.cuh`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -189,9 +189,9 @@ pub(crate) fn transposition(elements: i64, facts: &Facts) -> f64 {
     COPY + (elements * 8) as f64 / (bandwidth(facts) * TURNED)
 }
 
-/// Predicted seconds of copying `elements` to aligned rows, element by element.
-pub(crate) fn alignment(elements: i64) -> f64 {
-    COPY + elements as f64 * ELEMENT
+/// Predicted seconds of copying `bytes` to aligned rows.
+pub(crate) fn alignment(bytes: i64, facts: &Facts) -> f64 {
+    COPY + (bytes * 2) as f64 / (bandwidth(facts) * ALIGNED)
 }
 
 /// Seconds of `gemm_sm80.cu` for rows of any alignment: those of a stage of 128 bytes of K, which are fewer where few tiles share the memory, and of a tile besides.
