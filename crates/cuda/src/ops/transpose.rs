@@ -1,7 +1,7 @@
 //! `transpose:generic`: reorders that only permute dimensions and convert elements, as batched transpositions in tiles (`kernels/transpose.cu`).
 
-use super::{align, gemm};
 use super::map::collapsed;
+use super::{align, gemm};
 use crate::CudaTarget;
 use crate::emit::{Emitter, Real, type_name};
 use crate::program::{MapPlace, Program, Word};

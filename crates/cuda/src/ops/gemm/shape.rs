@@ -355,8 +355,9 @@ const SHIFTED: &[Shape] = &[
     shape(128, 128, 2, [1, 1], 1),
 ];
 
-/// The tile and the number of parts with the least predicted time for a gradient of `m` x `n` over `pixels`; `bytes` per element of the operands.
-pub(crate) fn gradient([m, n, pixels]: [i64; 3], shifts: Option<Shifts>, bytes: i64, facts: &Facts) -> Option<Gradient> {
+/// The tile and the number of parts with the least predicted time for a gradient of `m` x `n` over `pixels`; `bytes` per element of the operands. A tile does not
+/// span two slices of `slice` rows.
+pub(crate) fn gradient([m, n, pixels, slice]: [i64; 4], shifts: Option<Shifts>, bytes: i64, facts: &Facts) -> Option<Gradient> {
     let units = i64::from(facts.multiprocessors);
     let candidate = |&shape: &Shape, shifts: Option<Shifts>, waves: i64| {
         let (taps, rows, pixels) = shifts.map_or((1, shape.m, pixels), |s| (s.taps, 64, s.pixels));
@@ -382,6 +383,7 @@ pub(crate) fn gradient([m, n, pixels]: [i64; 3], shifts: Option<Shifts>, bytes: 
         .filter(|s| bytes == 4 || s.consumers > 1 || s.m == 64)
         .map(|s| (s, None))
         .chain(shifted)
+        .filter(|(s, how)| slice % if how.is_some() { 64 } else { s.m } == 0)
         .flat_map(|(s, how)| [candidate(s, how, 1), candidate(s, how, 2)])
         .filter(|g| g.stages >= 2)
         .min_by(|a, b| a.seconds.total_cmp(&b.seconds))
