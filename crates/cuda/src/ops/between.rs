@@ -21,7 +21,7 @@ struct Way<'a> {
 
 /// Convolution or deconvolution, all but depthwise ones.
 pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
-    by_rows(problem, target, &[gemm::groups::conv, gemm::slices::conv])
+    by_rows(problem, target, &[gemm::slices::conv, gemm::groups::conv])
 }
 
 /// Depthwise convolution.

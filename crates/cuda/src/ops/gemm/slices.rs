@@ -25,10 +25,21 @@ pub(super) struct Slices {
     first: usize,
 }
 
-/// Convolution or deconvolution in groups, all but depthwise ones.
+/// Convolution in groups, without depthwise ones and groups of which only many make whole tiles.
 pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
-    let is_depthwise = matches!(&problem.op, Op::Conv(op) if op.sizes().ic == 1 && op.sizes().oc == 1);
-    if is_depthwise { Err(Skip::Shape("depthwise convolutions")) } else { any(problem, target) }
+    let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
+    let z = op.sizes();
+    let slices = Slices::of(z, first(op.prop, true));
+    let [outer, inner] = slices.channels();
+    if z.ic == 1 && z.oc == 1 || slices.together > 1 && outer.min(inner) > 2 * CHANNELS {
+        return Err(Skip::Shape("depthwise convolutions, or groups of which only many make whole tiles"));
+    }
+    any(problem, target)
+}
+
+/// The dimension of the weights (`Slices::first`) of a pass of a convolution or deconvolution.
+fn first(prop: Prop, is_conv: bool) -> usize {
+    if prop == Prop::BackwardData || prop == Prop::BackwardWeights && !is_conv { 2 } else { 1 }
 }
 
 /// Convolution or deconvolution in groups.
@@ -43,10 +54,9 @@ pub(crate) fn any(problem: &Problem, target: &CudaTarget) -> Result<Program, Ski
         return Err(Skip::Shape("one group, or no elements"));
     }
     let otherwise = if input_is_large { crate::ops::conv::conv } else { crate::ops::conv::deconv };
-    let backward = prop == Prop::BackwardWeights;
-    let first = if prop == Prop::BackwardData || backward && !input_is_large { 2 } else { 1 };
-    let direction = Direction { prop, sizes, input_is_large, otherwise, slices: Some(Slices::of(sizes, first)) };
-    if backward {
+    let slices = Some(Slices::of(sizes, first(prop, input_is_large)));
+    let direction = Direction { prop, sizes, input_is_large, otherwise, slices };
+    if prop == Prop::BackwardWeights {
         return super::weights::lower(problem, direction, [src, weights], target);
     }
     Window::new(problem, Channels { src, weights, bias, dst }, direction)?.program(target)
@@ -86,9 +96,12 @@ impl Slices {
         Ok(whole)
     }
 
-    /// Copies the weights to their slices in scratch.
+    /// The weights in slices: the argument, if it has their layout, or a copy in scratch.
     pub(super) fn spread(&self, weights: &Tensor, lead: i64, program: &mut Program) -> Result<MapPlace, Skip> {
         let whole = self.whole(weights, lead)?;
+        if whole.layout == weights.layout {
+            return Ok(MapPlace::Arg(Arg::WEIGHTS, 0));
+        }
         let at = program.book(whole.bytes()).ok_or(OVERFLOW)?;
         let mut map = Map::over(Real::Single, &whole.layout);
         map.emit.view(&View { place: Place::Scratch(at), ..View::of("to", Arg::WEIGHTS, &whole) })?;
@@ -105,9 +118,12 @@ impl Slices {
         Ok(MapPlace::Scratch(at))
     }
 
-    /// Scratch for the gradients of the weights in slices, and the launch that copies them from there.
+    /// The place of the gradients of the weights in slices: the argument, if it has their layout, or scratch; and the launch that copies them from there.
     pub(super) fn gather(&self, weights: &Tensor, lead: i64, program: &mut Program) -> Result<(MapPlace, Vec<Launch>), Skip> {
         let whole = self.whole(weights, lead)?;
+        if whole.layout == weights.layout {
+            return Ok((MapPlace::Arg(Arg::DIFF_WEIGHTS, 0), Vec::new()));
+        }
         let bytes = whole.bytes().checked_add(lead as usize * 4).ok_or(OVERFLOW)?;
         let at = program.book(bytes).ok_or(OVERFLOW)?;
         let mut map = Map::over(Real::Single, &weights.layout);
