@@ -28,7 +28,7 @@
 #define SPATIAL 2   // 1-D convolutions have H = 1
 #endif
 
-enum : int { kWalks = STORE == STORE_ROWS ? 8 : 1 };   // of a launch, at most
+enum : int { kWalks = STORE == STORE_ROWS ? 8 : 1, kBeyond = 1 << 24 };   // walks of a launch, at most; a channel that no tensor has
 
 // A set of output pixels that use the same taps. Arrays are along W, H, D.
 struct Walk {
@@ -36,7 +36,7 @@ struct Walk {
     int tap_first[3], tap_step[3];        // tap i of the walk is tap_first + i * tap_step of the filter
     int tap_offset[3];                    // input pixels from one tap of the walk to the next
     int shift[3];                         // input pixels from the launch's `start` to the first tap of this walk
-    int stages;                           // of all taps. Without taps (taps[0] is 0): 1, at a channel beyond the last, which reads zeros
+    int stages;                           // of all taps. Without taps (taps[0] is 0): 1, at channels beyond the last, which read zeros
     i64 at;                               // of the result's first pixel, in elements
 };
 
@@ -46,6 +46,7 @@ struct ConvParams {
     int filter[3];                        // taps of the whole filter along W, H, D
     int size[3], stride[3], start[3];     // along W, H, D: result pixels; stride of the input; input position of the first pixel's first tap
     Schedule schedule;
+    int slice, given;                     // columns of a slice, whose tiles read so many channels of their own (groups)
     int unused;
     Walk walks[kWalks];
     Destination c;
@@ -110,7 +111,8 @@ struct Tap {
     }
 };
 
-// The producer thread. `k` counts the stages of a tap; a walk without taps loads its stages at k = k_blocks, beyond the last channel.
+// The producer thread. `k` counts the stages of a tap; a walk without taps loads its stages at k = k_blocks, beyond the last channel
+// of the weights.
 __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, const TensorMap &b, const ConvParams &p, int first, int step) {
     Ring ring;
     for (int t = first; t < p.schedule.count(); t += step) {
@@ -118,15 +120,16 @@ __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, 
         Pixel at = first_pixel(p, tile.m);
         const Walk &walk = p.walks[walk_of(tile)];
         Span all = span(p, walk_of(tile));
+        int channel = walk.taps[0] ? tile.n / p.slice * p.given : kBeyond;
         int tap = all.first / p.k_blocks, k = walk.taps[0] ? all.first - tap * p.k_blocks : p.k_blocks;
         for (int left = all.count; left > 0; tap++, k = 0) {
             Tap moved(p, walk, tap);
             for (; (k < p.k_blocks || !walk.taps[0]) && left > 0; k++, left--, ring.next()) {
                 claim_stage(s, ring);
                 if constexpr (SPATIAL == 2) {
-                    tma_load_im2col(s.a(ring.stage), a, s.full(ring.stage), k * kTileK, at.w, at.h, at.n, moved.x, moved.y);
+                    tma_load_im2col(s.a(ring.stage), a, s.full(ring.stage), channel + k * kTileK, at.w, at.h, at.n, moved.x, moved.y);
                 } else {
-                    tma_load_im2col(s.a(ring.stage), a, s.full(ring.stage), k * kTileK, at.w, at.h, at.d, at.n, moved.x, moved.y, moved.z);
+                    tma_load_im2col(s.a(ring.stage), a, s.full(ring.stage), channel + k * kTileK, at.w, at.h, at.d, at.n, moved.x, moved.y, moved.z);
                 }
                 load_weights(s, ring, b, k * kTileK, moved.index, tile.n);
             }

@@ -32,6 +32,7 @@ struct WeightsParams {
     int filter[3], dilation[3];         // along W, H, D
     int size[3], stride[3], start[3];   // along W, H, D: pixels of diff_dst; stride in src; position in src of the first pixel's first tap
     int shift, line;                    // SHIFTS: pixels from one tap along H to the next; columns of a filter row (taps along W * input channels)
+    int slice, given;                   // rows of a slice, whose tiles read so many input channels of their own (groups)
     Schedule schedule;                  // its batch counts the parts
     Destination c;
     Epilogue epilogue;
@@ -42,11 +43,12 @@ struct Columns {
     int c;
     u16 x, y, z;
 
-    __device__ __forceinline__ void find(const WeightsParams &p, int block) {
+    __device__ __forceinline__ void find(const WeightsParams &p, int block, int row) {
         int tap = block / p.blocks, line = tap / p.filter[0], iz = line / p.filter[1];
         c = (block - tap * p.blocks) * kRun;
-        // Columns beyond the last tap load a channel beyond the last, which reads zeros; they are not stored.
+        // Columns beyond the last tap load any channel; they are not stored.
         if (block * kRun >= p.n) c = p.blocks * kRun, tap = line = iz = 0;
+        c += row / p.slice * p.given;
         x = u16((tap - line * p.filter[0]) * p.dilation[0]), y = u16((line - iz * p.filter[1]) * p.dilation[1]), z = u16(iz * p.dilation[2]);
     }
 };
@@ -74,7 +76,7 @@ __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, 
         Tile tile = p.schedule.at(t);
         Columns columns[TILE_N / kRun];
 #pragma unroll
-        for (int i = 0; i < TILE_N / kRun; i++) columns[i].find(p, tile.n / kRun + i);
+        for (int i = 0; i < TILE_N / kRun; i++) columns[i].find(p, tile.n / kRun + i, tile.m / SHIFTS);
         int pixel = tile.batch * p.stages * kTileK;
         Pixel at(p, pixel);
         for (int i = 0; i < p.stages; i++, pixel += kTileK, at.add(p, stage), ring.next()) {

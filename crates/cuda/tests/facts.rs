@@ -85,6 +85,7 @@ fn lines_of_tensor_cores_are_theirs() {
         "stem:sm90",
         "first:sm90",
         "groups:sm80",
+        "slices:sm90",
         "planar:sm90",
         "attention:sm90",
         "backward:sm80",

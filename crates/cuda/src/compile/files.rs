@@ -36,6 +36,7 @@ const KERNELS: &[(&str, &str, &str)] = &[
     ("spread_planes", include_str!("../../kernels/spread_planes.cu"), "args.cuh"),
     ("pool_strips_backward", include_str!("../../kernels/pool_strips_backward.cu"), "args.cuh"),
     ("pool_strips", include_str!("../../kernels/pool_strips.cu"), "args.cuh"),
+    ("align", include_str!("../../kernels/align.cu"), "args.cuh"),
     ("transpose", include_str!("../../kernels/transpose.cu"), "args.cuh"),
     ("rows", include_str!("../../kernels/rows.cu"), "args.cuh"),
     ("columns", include_str!("../../kernels/columns.cu"), "args.cuh"),

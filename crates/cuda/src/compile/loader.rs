@@ -38,7 +38,7 @@ const PRODUCTS: &[&str] = &[
     "conv_groups_sm80",
     "gemv",
 ];
-const COPIES: &[&str] = &["transpose", "reduce_parts", "map", "window_pack", "window_weights", "add_parts", "dots"];
+const COPIES: &[&str] = &["transpose", "align", "reduce_parts", "map", "window_pack", "window_weights", "add_parts", "dots"];
 
 /// Loads kernels into a context. If several threads want the same kernel, one of them makes it and the others wait.
 ///

@@ -19,8 +19,18 @@ struct Way<'a> {
     rows: &'a [Lower],
 }
 
-/// Convolution or deconvolution.
+/// Convolution or deconvolution, all but depthwise ones.
 pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    by_rows(problem, target, &[gemm::slices::conv, gemm::groups::conv])
+}
+
+/// Depthwise convolution.
+pub(crate) fn depthwise(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    by_rows(problem, target, &[gemm::depthwise::conv, gemm::slices::any])
+}
+
+/// By the rows for one group, or else by `grouped`.
+fn by_rows(problem: &Problem, target: &CudaTarget, grouped: &[Lower]) -> Result<Program, Skip> {
     let (prop, groups, is_apart) = match &problem.op {
         Op::Conv(op) => (op.prop, op.sizes().g, is_apart(op)),
         Op::Deconv(op) => (op.prop, op.sizes().g, false),
@@ -48,11 +58,16 @@ pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, S
     let (written, read): (Vec<Arg>, Vec<Arg>) = all.iter().partition(|&&arg| is_written(arg));
     // 1x1 with strides: the copy holds only the pixels that are read, and the convolution becomes a product.
     let gathered: &[Lower] = if is_apart { &[gemm::pointwise_conv] } else { &[] };
-    let one_side: &[Lower] = if written.is_empty() || groups > 1 { &[] } else { &[gemm::conv] };
+    let one_side: &[Lower] = match groups {
+        _ if written.is_empty() => &[],
+        1 => &[gemm::conv],
+        _ => &[gemm::slices::conv],
+    };
     let whole: &[Lower] = match &problem.op {
+        Op::Deconv(_) if groups > 1 => &[gemm::slices::any],
         Op::Deconv(_) => &[gemm::deconv, gemm::weights::deconv],
-        _ if groups > 1 => &[gemm::groups::conv],
-        _ => &[gemm::pointwise_conv, gemm::stem::conv, gemm::conv, gemm::weights::conv],
+        _ if groups > 1 => grouped,
+        _ => &[gemm::pointwise_conv, gemm::stem::conv, gemm::conv, gemm::weights::conv, gemm::first::conv],
     };
     let ways = [
         // The rows for few input channels read any layout.

@@ -1,5 +1,6 @@
 //! The implementations of every operation: one table of rows per operation, in the order of preference. The first row that can lower a problem is used.
 
+mod align;
 mod attention;
 mod backward;
 mod between;
@@ -82,6 +83,7 @@ const CONV: &[Row] = &[
     Row { name: "first:sm90", lower: gemm::first::conv },
     Row { name: "window:sm90", lower: gemm::conv },
     Row { name: "weights:sm90", lower: gemm::weights::conv },
+    Row { name: "slices:sm90", lower: gemm::slices::conv },
     Row { name: "groups:sm80", lower: gemm::groups::conv },
     Row { name: "planar:sm90", lower: gemm::planar::conv },
     Row { name: "between:sm90", lower: between::lower },
@@ -90,11 +92,14 @@ const CONV: &[Row] = &[
     Row { name: "depthwise:sm90", lower: gemm::depthwise::conv },
     Row { name: "depthwise:generic", lower: depthwise::conv },
     Row { name: "few:generic", lower: depthwise::few_channels },
+    Row { name: "slices:sm90", lower: gemm::slices::any },
+    Row { name: "between:sm90", lower: between::depthwise },
     Row { name: "tiles:generic", lower: conv::conv },
 ];
 const DECONV: &[Row] = &[
     Row { name: "window:sm90", lower: gemm::deconv },
     Row { name: "weights:sm90", lower: gemm::weights::deconv },
+    Row { name: "slices:sm90", lower: gemm::slices::any },
     Row { name: "between:sm90", lower: between::lower },
     Row { name: "tiles:generic", lower: conv::deconv },
 ];

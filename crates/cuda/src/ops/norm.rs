@@ -4,6 +4,7 @@
 //! parts, then combined, then applied element by element (three launches), or all in one launch (`whole`).
 
 mod bits;
+mod groups;
 mod sums;
 mod whole;
 
@@ -28,6 +29,11 @@ const LARGEST_ROW: i64 = 96 * 1024;
 
 /// `struct Terms` of `columns.cu`: the source's elements.
 const OWN_TERMS: &str = "    DEVICE void begin(const Args&, i64) {}\n    DEVICE void at(const Args& a, i64 r, i64 c, real (&t)[1][VECTOR]) { src_vector(a, r, c, t[0]); }\n";
+
+/// The same of gradients, with the means `m` and reciprocal standard deviations `s` of columns: those of `d x^`, and of the destination gradient `d`.
+const CHANNEL_TERMS: &str = "    DEVICE void at(const Args& a, i64 r, i64 c, real (&t)[2][VECTOR]) {\n        real x[VECTOR];\n        \
+     src_vector(a, r, c, x);\n        diff_dst_vector(a, r, c, t[1]);\n#pragma unroll\n        \
+     for (int v = 0; v < VECTOR; ++v) t[0][v] = t[1][v] * (x[v] - m[v]) * s[v];\n    }\n";
 
 /// Which elements share a mean and a variance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -633,10 +639,7 @@ impl Norm<'_> {
         } else {
             format!(
                 "    real m[VECTOR], s[VECTOR];\n    DEVICE void begin(const Args& a, i64 c) {{\n#pragma unroll\n        for (int v = 0; v < VECTOR; ++v) {{\n            \
-                 const index q[] = {{(index)(c + v)}};\n            m[v] = {mean}, s[v] = {inverse};\n        }}\n    }}\n    \
-                 DEVICE void at(const Args& a, i64 r, i64 c, real (&t)[2][VECTOR]) {{\n        real x[VECTOR];\n        \
-                 src_vector(a, r, c, x);\n        diff_dst_vector(a, r, c, t[1]);\n#pragma unroll\n        \
-                 for (int v = 0; v < VECTOR; ++v) t[0][v] = t[1][v] * (x[v] - m[v]) * s[v];\n    }}\n"
+                 const index q[] = {{(index)(c + v)}};\n            m[v] = {mean}, s[v] = {inverse};\n        }}\n    }}\n{CHANNEL_TERMS}"
             )
         };
         let at = columns::book(program, &shape, 2, self.real)?;
@@ -679,17 +682,17 @@ impl Norm<'_> {
 
     /// The same over the planes of channels.
     fn plane_gradients(&self, program: &mut Program) -> Result<Option<(usize, Layout)>, Skip> {
-        if self.share != Share::Channel || self.flags.use_global_stats {
+        if self.share == Share::Row || self.flags.use_global_stats {
             return Ok(None);
         }
         let (Some((mut rows, at, partial)), Some(target)) = (self.planes(program)?, self.vectors) else { return Ok(None) };
         let (mean, inverse) = self.gradient(&mut rows.emit)?;
-        let here = |text: &str| text.replace("(a, q)", "(a, p + 1)");
+        let stat = self.stat();
+        rows.emit.code(&format!("DEVICE real mean_of(const Args& a, const index* p) {{\n{stat}    return {mean};\n}}\n"));
         let passed = self.passed();
-        let apart = format!("{passed} * (src(a, p) - {})", here(&mean));
-        rows.stages = vec![Stage::sum(apart, "x"), Stage::sum(passed, "x")];
+        rows.stages = vec![Stage::sum(format!("{passed} * (src(a, p) - mean_of(a, p))"), "x"), Stage::sum(passed, "x")];
         rows.result =
-            format!("    part_0_store(a, part_0_at(a, p), s[0] * ({}));\n    part_1_store(a, part_1_at(a, p), s[1]);\n", here(&inverse));
+            format!("{stat}    part_0_store(a, part_0_at(a, p), s[0] * ({inverse}));\n    part_1_store(a, part_1_at(a, p), s[1]);\n");
         let diff_dst = tensor(self.problem, Arg::DIFF_DST)?;
         let inputs = [View::of("src", Arg::SRC, self.src), View::of("diff_dst", Arg::DIFF_DST, diff_dst)];
         rows.vectorised(inputs.iter().map(|view| Input::of(view, 0, true)).collect(), None, &target.facts);
@@ -705,7 +708,7 @@ impl Norm<'_> {
         let sums = Tensor::plain([channels], self.real.dtype()).map_err(|_| OVERFLOW)?;
         let wanted = [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].map(|arg| self.wanted(arg));
         let batch = self.share == Share::Channel && !self.flags.use_global_stats;
-        if batch && self.whole_backward(program)? {
+        if batch && self.whole_backward(program)? || self.group_backward(program)? {
             return Ok(());
         }
         let asked = batch || wanted.iter().any(Option::is_some);
@@ -804,22 +807,25 @@ impl Norm<'_> {
             return Ok(());
         };
         let coefficients = ["own", "apart", "fixed"];
+        // They are of channels, or of images and channels.
+        let (place, own) = if channels.dims().len() == 1 { ("p + 1", "q") } else { ("p", "p") };
         let matrix = |name, arg, t| Matrix::of(name, arg, t, 1);
         let [x, d, y] =
             [matrix("src", Arg::SRC, self.src), matrix("diff_dst", Arg::DIFF_DST, diff_dst), matrix("to", Arg::DIFF_SRC, diff_src)];
         if let (Some(shape), Some(x), Some(d), Some(y)) = (self.column_rows(&[x, d, y]), x, d, y) {
             let mut emit = Emitter::new(self.real, diff_src.dims().volume().unwrap_or(i64::MAX));
             emit.tail(&tail)?;
-            let mean = if self.input(&mut emit, "mean", Arg::MEAN)? { "mean(a, p + 1)" } else { "(real)0" };
+            let (mean, _) = self.given(&mut emit)?;
             let mut once = String::new();
             for (name, at) in coefficients.into_iter().zip(places) {
                 emit.view(&scratch(name, at, channels))?;
                 once += &format!(
-                    "        Vector<{name}_type, VECTOR> {name}_all;\n        {name}_all.load(a.{name}_data, {name}_at(a, p + 1));\n"
+                    "        Vector<{name}_type, VECTOR> {name}_all;\n        {name}_all.load(a.{name}_data, {name}_at(a, {place}));\n"
                 );
             }
             let each = format!(
-                "            by_own[i] = own_all.number(i), by_apart[i] = apart_all.number(i), rest[i] = fixed_all.number(i), middle[i] = {mean};\n"
+                "{}            by_own[i] = own_all.number(i), by_apart[i] = apart_all.number(i), rest[i] = fixed_all.number(i), middle[i] = {mean};\n",
+                self.stat()
             );
             let value = "            const real v = fma(x.diff_dst.number(i), by_own[i], fma(x.src.number(i) - middle[i], by_apart[i], rest[i]));\n";
             let members = ["by_own", "by_apart", "rest", "middle"];
@@ -835,7 +841,7 @@ impl Norm<'_> {
             map.emit.view(&scratch(name, at, channels))?;
         }
         let added = self.added_gradient(&mut map.emit)?;
-        let made = format!("fma(dd, own(a, q), fma(src(a, p) - {mean}, apart(a, q), fixed(a, q)))");
+        let made = format!("fma(dd, own(a, {own}), fma(src(a, p) - {mean}, apart(a, {own}), fixed(a, {own})))");
         map.element = self.stat() + &format!("    const real dd = gradient(a, p);\n{added}    finish(a, p, {made});\n");
         if self.by_planes() {
             map.element = map.element.replace("gradient(a, p)", self.passed());

@@ -1,7 +1,7 @@
 //! `transpose:generic`: reorders that only permute dimensions and convert elements, as batched transpositions in tiles (`kernels/transpose.cu`).
 
-use super::gemm;
 use super::map::collapsed;
+use super::{align, gemm};
 use crate::CudaTarget;
 use crate::emit::{Emitter, Real, type_name};
 use crate::program::{MapPlace, Program, Word};
@@ -26,7 +26,7 @@ pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
 }
 
 /// The word type of an element.
-fn unit(dtype: DataType) -> Result<&'static str, Skip> {
+pub(super) fn unit(dtype: DataType) -> Result<&'static str, Skip> {
     match dtype.bits() {
         8 => Ok("u8"),
         16 => Ok("u16"),
@@ -90,16 +90,21 @@ fn transposed(src: &Tensor, dst: &Tensor, real: Real) -> Result<Program, Skip> {
         emit.number(name, value);
     }
     let pick = |f: &dyn Fn(usize) -> i64| others.iter().map(|&d| f(d)).collect::<Vec<_>>();
-    emit.sizes("loop", &pick(&|d| dims[d]));
-    emit.numbers("src_loop", &pick(&|d| src.strides[d]));
-    emit.numbers("dst_loop", &pick(&|d| dst.strides[d]));
+    bases(&mut emit, &pick(&|d| dims[d]), [&pick(&|d| src.strides[d]), &pick(&|d| dst.strides[d])]);
+    let blocks = (tiles[0] * tiles[1] * batches).clamp(1, 1 << 20) as u32;
+    Ok(Program { launches: vec![emit.launch_blocks("transpose", [blocks, 1, 1])], ..Program::default() })
+}
+
+/// Declares `bases(a, b, from, to)`, which adds the offsets of number `b` in loops of these sizes and strides of source and destination.
+pub(super) fn bases(emit: &mut Emitter, sizes: &[i64], [from, to]: [&[i64]; 2]) {
+    emit.sizes("loop", sizes);
+    emit.numbers("src_loop", from);
+    emit.numbers("dst_loop", to);
     emit.code("DEVICE void bases(const Args& a, index b, i64& from, i64& to) {\n    index r;\n");
-    for i in (0..others.len()).rev() {
+    for i in (0..sizes.len()).rev() {
         emit.code(&format!("    r = split(a.loop[{i}], b), from += (i64)r * a.src_loop[{i}], to += (i64)r * a.dst_loop[{i}];\n"));
     }
     emit.code("}\n");
-    let blocks = (tiles[0] * tiles[1] * batches).clamp(1, 1 << 20) as u32;
-    Ok(Program { launches: vec![emit.launch_blocks("transpose", [blocks, 1, 1])], ..Program::default() })
 }
 
 /// Rows and columns of a tile.
@@ -125,7 +130,8 @@ pub(crate) struct Kept {
 pub(crate) fn copied(tensor: &Tensor, kept: &Kept, to_scratch: bool, target: &CudaTarget) -> Result<Program, Skip> {
     let Kept { arg, tensor: other, at } = kept;
     let (src, dst) = if to_scratch { (tensor, other) } else { (other, tensor) };
-    let program = transposed(src, dst, Real::Single).or_else(|_| {
+    let whole = || if to_scratch { align::aligned(src, dst) } else { Err(Skip::Layout("of the caller".into())) };
+    let program = transposed(src, dst, Real::Single).or_else(|_| whole()).or_else(|_| {
         let op = Reorder { src: src.clone(), dst: dst.clone() };
         let problem = Problem::new(op, Attr::default()).map_err(|_| Skip::Layout("that is not reordered".into()))?;
         super::pointwise::reorder(&problem, target)

@@ -5,6 +5,7 @@
 //! per residue of the large grid's pixels modulo the strides: only every stride-th tap reaches those, and they are not contiguous.
 
 use super::shape::{self, Choice, Request, Store, ceil};
+use super::slices::Slices;
 use super::{
     Channels, GROUP, check, clusters, epilogue, launch_shape, operand, operand_kind, pairs, pixel_step, plain, result, tile_options,
 };
@@ -36,7 +37,8 @@ pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Sk
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
     let channels = Channels { src: &op.src, weights: &op.weights, bias: op.bias.as_ref(), dst: &op.dst };
     let otherwise = crate::ops::conv::conv;
-    Window::new(problem, channels, Direction { prop: op.prop, sizes: op.sizes(), input_is_large: true, otherwise })?.program(target)
+    Window::new(problem, channels, Direction { prop: op.prop, sizes: op.sizes(), input_is_large: true, otherwise, slices: None })?
+        .program(target)
 }
 
 /// Deconvolution without groups.
@@ -44,7 +46,8 @@ pub(crate) fn deconv(problem: &Problem, target: &CudaTarget) -> Result<Program, 
     let Op::Deconv(op) = &problem.op else { return Err(Skip::Op("anything but deconvolutions")) };
     let channels = Channels { src: &op.src, weights: &op.weights, bias: op.bias.as_ref(), dst: &op.dst };
     let otherwise = crate::ops::conv::deconv;
-    Window::new(problem, channels, Direction { prop: op.prop, sizes: op.sizes(), input_is_large: false, otherwise })?.program(target)
+    Window::new(problem, channels, Direction { prop: op.prop, sizes: op.sizes(), input_is_large: false, otherwise, slices: None })?
+        .program(target)
 }
 
 /// A convolution or deconvolution pass, as the kernel sees it: reads `from`, writes `to`.
@@ -61,6 +64,7 @@ pub(super) struct Window<'a> {
     pub(super) given: i64,
     pub(super) made: i64,
     pub(super) otherwise: Lower,
+    pub(super) slices: Option<Slices>,
 }
 
 /// Output pixels that the same taps reach; arrays are along D, H, W.
@@ -195,6 +199,8 @@ pub(super) struct Direction {
     pub(super) input_is_large: bool,
     /// Lowers the problem for addresses that are not aligned.
     pub(super) otherwise: Lower,
+    /// The groups, if there are several.
+    pub(super) slices: Option<Slices>,
 }
 
 /// What all launches of a pass have in common.
@@ -209,21 +215,25 @@ struct Chosen<'a> {
 
 impl<'a> Window<'a> {
     pub(super) fn new(problem: &'a Problem, channels: Channels<'a>, direction: Direction) -> Result<Window<'a>, Skip> {
-        let Direction { prop, sizes: z, input_is_large, otherwise } = direction;
+        let Direction { prop, sizes: z, input_is_large, otherwise, slices } = direction;
         let forward = prop.is_forward();
         if !forward && prop != Prop::BackwardData {
             return Err(Skip::Op("gradients of weights"));
         }
-        if z.g != 1 || channels.weights.dims().len() != channels.src.dims().len() {
+        if slices.is_none() && (z.g != 1 || channels.weights.dims().len() != channels.src.dims().len()) {
             return Err(Skip::Shape("groups"));
         }
         let (src, dst) = (channels.src, channels.dst);
         let (from, to) = if forward { ((Arg::SRC, src), (Arg::DST, dst)) } else { ((Arg::DIFF_DST, dst), (Arg::DIFF_SRC, src)) };
-        let (given, made) = if forward { (z.ic, z.oc) } else { (z.oc, z.ic) };
+        let (given, made) = match &slices {
+            Some(slices) => (slices.channels()[1], slices.channels()[0] * slices.count()),
+            None if forward => (z.ic, z.oc),
+            None => (z.oc, z.ic),
+        };
         if from.1.is_empty() || to.1.is_empty() || channels.weights.is_empty() {
             return Err(Skip::Shape("no elements"));
         }
-        Ok(Window { problem, channels, z, forward, from_large: forward == input_is_large, from, to, given, made, otherwise })
+        Ok(Window { problem, channels, z, forward, from_large: forward == input_is_large, from, to, given, made, otherwise, slices })
     }
 
     /// The spatial sizes of input and output of this pass.
@@ -327,12 +337,18 @@ impl<'a> Window<'a> {
         let mut program = Program::or_unaligned(self.otherwise, self.problem, target)?;
         let (weights, b_mn) = self.weights(&mut program, bytes, target)?;
         let request = Request { b_mn, ..request };
-        let choice = shape::best(&request, target).ok_or(Skip::Shape("no tile fits"))?;
+        let choice = self.choice(&request, target).ok_or(Skip::Shape("no tile fits"))?;
         let chosen = Chosen { request: &request, choice: &choice, types: [ta, tb, tc], weights, unit: unit.unwrap_or(0) };
         for (walks, start) in &groups {
             program.launches.push(self.launch(walks, *start, &chosen, target)?);
         }
         Ok(program)
+    }
+
+    /// The tile; it has columns of one slice only.
+    fn choice(&self, request: &Request, target: &CudaTarget) -> Option<Choice> {
+        let Some(slices) = self.slices.as_ref().filter(|s| s.count() > 1) else { return shape::best(request, target) };
+        shape::candidates(request, &target.facts).into_iter().find(|c| slices.channels()[0] % c.shape.n == 0)
     }
 
     /// The request for a tile: the group with most taps, with their mean number per walk.
@@ -387,6 +403,9 @@ impl<'a> Window<'a> {
     /// Where the kernel reads the weights, and whether they are contiguous along N (output channels) instead of K: the argument itself if the kernel can read
     /// its layout, otherwise a copy in scratch.
     fn weights(&self, program: &mut Program, bytes: i64, target: &CudaTarget) -> Result<(MapPlace, bool), Skip> {
+        if let Some(slices) = &self.slices {
+            return Ok((slices.spread(self.channels.weights, self.held(), program)?, false));
+        }
         let (given, made) = if self.forward { (1, 0) } else { (0, 1) };
         if bytes == 2 && self.made * bytes % 16 == 0 && is_alike(self.channels.weights, &self.filter_order(given, made)?) {
             return Ok((MapPlace::Arg(Arg::WEIGHTS, 0), true));
@@ -437,7 +456,8 @@ impl<'a> Window<'a> {
         for v in [z.k, size, stride, start] {
             ints.extend(inner_first(v));
         }
-        ints.extend([down, across, r.batch, GROUP, 0]);
+        let slice = self.slices.as_ref().map_or(i64::from(i32::MAX), |s| s.channels()[0]);
+        ints.extend([down, across, r.batch, GROUP, slice, self.given, 0]);
         let mut words = pairs(&ints);
         let (to, n) = (plain(self.to.1)?, self.to.1.dims().len());
         let spatial: [i64; 3] = std::array::from_fn(|d| if d + n >= 5 { to.strides[d + n - 3] } else { 0 });

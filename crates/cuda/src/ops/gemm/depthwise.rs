@@ -179,7 +179,7 @@ impl Depthwise<'_> {
         let (walk, pixel) = (Walk { read, written, padding: [padding(1), padding(2)], high: z.k[1] }, CHANNELS * size(from.1));
         let t = self.tiling(&walk, pixel, false)?;
         let channels = Channels { src: &op.src, weights: &op.weights, bias: op.bias.as_ref(), dst: &op.dst };
-        let declare = |emit: &mut Emitter| if forward { channels.declare_groups(self.problem, 1, emit) } else { Ok(Default::default()) };
+        let declare = |emit: &mut Emitter| if forward { channels.declare(self.problem, None, emit) } else { Ok(Default::default()) };
         let mut emit = epilogue(self.problem, to.0, &declare)?;
         self.options(&mut emit, from.1.dtype, &t)?;
         emit.option("C_TYPE", made);

@@ -133,6 +133,7 @@ impl First<'_> {
         );
         program.launches.push(map.launch());
         let inner = Window {
+            slices: None,
             problem: self.problem,
             channels: Channels { src: &rows, weights: &filter, bias: op.bias.as_ref(), dst: &op.dst },
             z: self.by_rows(CHANNELS),
@@ -168,6 +169,7 @@ impl First<'_> {
         let gradient_at = program.book(gradient.bytes()).ok_or(OVERFLOW)?;
         let own = self.by_rows(channels);
         let pass = Pass {
+            slices: None,
             problem: self.problem,
             z: own,
             small: (Arg::DIFF_DST, diff_dst),
@@ -221,6 +223,7 @@ impl First<'_> {
         let filter_at = program.book(filter.bytes()).ok_or(OVERFLOW)?;
         program.launches.push(self.residues(&filter, filter_at, [down[0], across[0]])?);
         let inner = Window {
+            slices: None,
             problem: self.problem,
             channels: Channels { src: &op.dst, weights: &filter, bias: None, dst: &result },
             z: ConvSizes {

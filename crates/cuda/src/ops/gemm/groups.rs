@@ -82,7 +82,7 @@ impl Groups<'_> {
         let at = program.book(filter.bytes()).ok_or(OVERFLOW)?;
         program.launches.push(self.filter(&filter, at)?);
         let declare = |emit: &mut crate::emit::Emitter| {
-            if self.forward { self.channels.declare_groups(self.problem, self.made, emit) } else { Ok(Default::default()) }
+            if self.forward { self.channels.declare(self.problem, None, emit) } else { Ok(Default::default()) }
         };
         let mut emit = epilogue(self.problem, self.to.0, &declare)?;
         let own = |v: [i64; 3]| [v[1], v[2]];

@@ -12,6 +12,7 @@ pub(super) mod planar;
 mod rows;
 pub(super) mod shape;
 pub(super) mod simt;
+pub(super) mod slices;
 pub(super) mod stem;
 pub(super) mod weights;
 
@@ -435,22 +436,13 @@ impl Channels<'_> {
         self.factors(problem, emit)
     }
 
-    /// Declares `place` as [`Channels::declare`] does, for groups of `made` output channels.
-    fn declare_groups(&self, problem: &Problem, made: i64, emit: &mut Emitter) -> Result<Declared, Skip> {
-        let (dims, n) = (self.dst.dims(), self.dst.dims().len());
-        let order: Vec<usize> = (0..n).filter(|&d| d != 1).collect();
-        emit.traversal("pixel", dims, &order);
-        emit.code(
-            "DEVICE void place(const Args& a, int batch, int row, int column, index* p) {\n    pixel(a, row, p);\n    p[1] = column;\n}\n",
-        );
-        emit.sizes("of_group", &[made]);
-        self.factors_by(problem, "index g = c;\n    const index own = split(a.of_group[0], g)", "g, own", emit)
-    }
-
     /// The expressions of scales and bias at position `p`.
     fn factors(&self, problem: &Problem, emit: &mut Emitter) -> Result<Declared, Skip> {
-        let place = if self.weights.dims().len() > self.dst.dims().len() { "0, c" } else { "c" };
-        self.factors_by(problem, "", place, emit)
+        if self.weights.dims().len() == self.dst.dims().len() {
+            return self.factors_by(problem, "", "c", emit);
+        }
+        emit.sizes("of_group", &[self.weights.dims()[1]]);
+        self.factors_by(problem, "index g = c;\n    const index own = split(a.of_group[0], g)", "g, own", emit)
     }
 
     /// The same, where `place` are the first indices of channel `c` in the weights, after the statements `before`.
@@ -626,7 +618,7 @@ impl Gemm<'_> {
         let (mut gemm, mut copies) = (*self, 0.0);
         for (x, rows) in [(&mut gemm.a, self.m), (&mut gemm.b, self.n)] {
             if x.direction(rows, self.k).is_none() {
-                copies += shape::alignment(x.batches * rows * self.k);
+                copies += shape::alignment(x.batches * rows * self.k * x.bytes(), &target.facts);
                 *x = x.copy(x.bytes() == 2 && x.outer == 1, [rows, self.k], (&mut program, target))?;
             }
         }

@@ -55,7 +55,7 @@ pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Sk
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
     check(problem, target)?;
     let channels = Channels { src: &op.src, weights: &op.weights, bias: op.bias.as_ref(), dst: &op.dst };
-    let direction = Direction { prop: op.prop, sizes: op.sizes(), input_is_large: true, otherwise: crate::ops::conv::conv };
+    let direction = Direction { prop: op.prop, sizes: op.sizes(), input_is_large: true, otherwise: crate::ops::conv::conv, slices: None };
     let window = Window::new(problem, channels, direction)?;
     let walk = Walk::of(&window)?;
     let is_planar = |t: &Tensor| plain(t).is_ok_and(|b| pixel_step(t, b, 2) == Some(1));

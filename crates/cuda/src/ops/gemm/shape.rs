@@ -34,8 +34,8 @@ const LAST: f64 = 0.5;
 /// Seconds of a transposition's launch, and its share of the memory bandwidth.
 const COPY: f64 = 3e-6;
 const TURNED: f64 = 0.7;
-/// Seconds of an element that is copied by itself.
-const ELEMENT: f64 = 5e-12;
+/// The share of the memory bandwidth of a copy to aligned rows.
+const ALIGNED: f64 = 0.6;
 
 /// A tile shape: the parameters of `tile_sm90.cuh`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -189,9 +189,9 @@ pub(crate) fn transposition(elements: i64, facts: &Facts) -> f64 {
     COPY + (elements * 8) as f64 / (bandwidth(facts) * TURNED)
 }
 
-/// Predicted seconds of copying `elements` to aligned rows, element by element.
-pub(crate) fn alignment(elements: i64) -> f64 {
-    COPY + elements as f64 * ELEMENT
+/// Predicted seconds of copying `bytes` to aligned rows.
+pub(crate) fn alignment(bytes: i64, facts: &Facts) -> f64 {
+    COPY + (bytes * 2) as f64 / (bandwidth(facts) * ALIGNED)
 }
 
 /// Seconds of `gemm_sm80.cu` for rows of any alignment: those of a stage of 128 bytes of K, which are fewer where few tiles share the memory, and of a tile besides.
@@ -355,8 +355,9 @@ const SHIFTED: &[Shape] = &[
     shape(128, 128, 2, [1, 1], 1),
 ];
 
-/// The tile and the number of parts with the least predicted time for a gradient of `m` x `n` over `pixels`; `bytes` per element of the operands.
-pub(crate) fn gradient([m, n, pixels]: [i64; 3], shifts: Option<Shifts>, bytes: i64, facts: &Facts) -> Option<Gradient> {
+/// The tile and the number of parts with the least predicted time for a gradient of `m` x `n` over `pixels`; `bytes` per element of the operands. A tile does not
+/// span two slices of `slice` rows.
+pub(crate) fn gradient([m, n, pixels, slice]: [i64; 4], shifts: Option<Shifts>, bytes: i64, facts: &Facts) -> Option<Gradient> {
     let units = i64::from(facts.multiprocessors);
     let candidate = |&shape: &Shape, shifts: Option<Shifts>, waves: i64| {
         let (taps, rows, pixels) = shifts.map_or((1, shape.m, pixels), |s| (s.taps, 64, s.pixels));
@@ -382,6 +383,7 @@ pub(crate) fn gradient([m, n, pixels]: [i64; 3], shifts: Option<Shifts>, bytes: 
         .filter(|s| bytes == 4 || s.consumers > 1 || s.m == 64)
         .map(|s| (s, None))
         .chain(shifted)
+        .filter(|(s, how)| slice % if how.is_some() { 64 } else { s.m } == 0)
         .flat_map(|(s, how)| [candidate(s, how, 1), candidate(s, how, 2)])
         .filter(|g| g.stages >= 2)
         .min_by(|a, b| a.seconds.total_cmp(&b.seconds))

@@ -3,6 +3,7 @@
 
 use super::conv::{Direction, OVERFLOW, Visits, inner_first, is_in_reach, walked};
 use super::shape::{self, Choice, Gradient, Request, Shifts, Store, ceil};
+use super::slices::Slices;
 use super::{GROUP, check, epilogue, launch_shape, operand, operand_kind, pairs, pixel_step, plain, result, tile_options};
 use crate::CudaTarget;
 use crate::emit::{Place, Real, Tail, View};
@@ -29,24 +30,35 @@ pub(super) struct Pass<'a> {
     pub(super) gradient: &'a Tensor,
     /// M is the first dimension of the weights.
     pub(super) rows_first: bool,
+    pub(super) slices: Option<Slices>,
 }
 
 /// The gradients of a convolution's weights and bias.
 pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
     let otherwise = crate::ops::conv::conv;
-    lower(problem, Direction { prop: op.prop, sizes: op.sizes(), input_is_large: true, otherwise }, [&op.src, &op.weights], target)
+    lower(
+        problem,
+        Direction { prop: op.prop, sizes: op.sizes(), input_is_large: true, otherwise, slices: None },
+        [&op.src, &op.weights],
+        target,
+    )
 }
 
 /// The gradients of a deconvolution's weights and bias.
 pub(crate) fn deconv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Deconv(op) = &problem.op else { return Err(Skip::Op("anything but deconvolutions")) };
     let otherwise = crate::ops::conv::deconv;
-    lower(problem, Direction { prop: op.prop, sizes: op.sizes(), input_is_large: false, otherwise }, [&op.src, &op.weights], target)
+    lower(
+        problem,
+        Direction { prop: op.prop, sizes: op.sizes(), input_is_large: false, otherwise, slices: None },
+        [&op.src, &op.weights],
+        target,
+    )
 }
 
-fn lower(problem: &Problem, direction: Direction, [src, gradient]: [&Tensor; 2], target: &CudaTarget) -> Result<Program, Skip> {
-    let Direction { prop, sizes: z, input_is_large, otherwise } = direction;
+pub(super) fn lower(problem: &Problem, direction: Direction, [src, gradient]: [&Tensor; 2], target: &CudaTarget) -> Result<Program, Skip> {
+    let Direction { prop, sizes: z, input_is_large, otherwise, slices } = direction;
     if prop != Prop::BackwardWeights {
         return Err(Skip::Op("all but gradients of weights"));
     }
@@ -55,7 +67,7 @@ fn lower(problem: &Problem, direction: Direction, [src, gradient]: [&Tensor; 2],
     let (input, output) = ((Arg::SRC, src), (Arg::DIFF_DST, diff_dst));
     let (small, large) = if input_is_large { (output, input) } else { (input, output) };
     let sizes = if input_is_large { [z.o, z.i] } else { [z.i, z.o] };
-    let pass = Pass { problem, z, small, large, sizes, gradient, rows_first: input_is_large };
+    let pass = Pass { problem, z, small, large, sizes, gradient, rows_first: input_is_large, slices };
     let mut program = Program::or_unaligned(otherwise, problem, target)?;
     let product = pass.program(program.scratch, target)?;
     (program.scratch, program.launches) = (product.scratch, product.launches);
@@ -68,7 +80,7 @@ fn lower(problem: &Problem, direction: Direction, [src, gradient]: [&Tensor; 2],
 impl Pass<'_> {
     fn is_pointwise(&self) -> bool {
         let z = &self.z;
-        z.k == [1; 3] && z.s == [1; 3] && z.pl == [0; 3] && self.sizes[0] == self.sizes[1]
+        self.slices.is_none() && z.k == [1; 3] && z.s == [1; 3] && z.pl == [0; 3] && self.sizes[0] == self.sizes[1]
     }
 
     fn deep(&self) -> bool {
@@ -83,13 +95,14 @@ impl Pass<'_> {
         if ta != tb || !matches!(small.dtype.bits(), 16 | 32) {
             return Err(self.types());
         }
-        if z.g != 1 || self.gradient.dims().len() != small.dims().len() || [small, large, self.gradient].iter().any(|t| t.is_empty()) {
+        let grouped = z.g != 1 || self.gradient.dims().len() != small.dims().len();
+        if grouped && self.slices.is_none() || [small, large, self.gradient].iter().any(|t| t.is_empty()) {
             return Err(Skip::Shape("groups, or no elements"));
         }
         if !Tail::of(self.problem, Arg::DIFF_WEIGHTS, self.gradient).is_plain() {
             return Err(Skip::Attr("scales of gradients".into()));
         }
-        let (rows, channels) = (small.dims()[1], large.dims()[1]);
+        let (rows, channels) = (small.dims()[1], self.channels());
         let taps: i64 = z.k.iter().product();
         let pixels = self.pixels(1);
         self.is_readable()?;
@@ -98,8 +111,8 @@ impl Pass<'_> {
         if [rows, columns, pixels].iter().any(|&n| n > i64::from(i32::MAX) / 2) {
             return Err(Skip::Shape("very large tensors"));
         }
-        let g =
-            shape::gradient([rows, columns, pixels], self.shifts(held), self.bytes(), &target.facts).ok_or(Skip::Shape("no tile fits"))?;
+        let g = shape::gradient([rows, columns, pixels, self.slice()], self.shifts(held), self.bytes(), &target.facts)
+            .ok_or(Skip::Shape("no tile fits"))?;
         let mut program = Program { scratch, ..Program::default() };
         let (to, copied) = self.destination(&mut program, held)?;
         if g.parts == 1 {
@@ -112,6 +125,16 @@ impl Pass<'_> {
         }
         program.launches.extend(copied);
         Ok(program)
+    }
+
+    /// The channels on the large grid that those on the small one are multiplied by.
+    fn channels(&self) -> i64 {
+        self.slices.as_ref().map_or(self.large.1.dims()[1], |s| s.channels()[1])
+    }
+
+    /// The rows that a tile lies within.
+    fn slice(&self) -> i64 {
+        self.slices.as_ref().filter(|s| s.count() > 1).map_or(0, |s| s.channels()[0])
     }
 
     /// The walk over the small grid with `SHIFTS`: its sizes, and its start.
@@ -183,6 +206,9 @@ impl Pass<'_> {
     /// Where the kernel stores (M, taps, `held` channels): the gradient itself if it has that layout, otherwise scratch, and the launches that copy it from there.
     fn destination(&self, program: &mut Program, held: i64) -> Result<(MapPlace, Vec<Launch>), Skip> {
         let (t, n) = (self.gradient, self.gradient.dims().len());
+        if let Some(slices) = &self.slices {
+            return slices.gather(t, held, program);
+        }
         let (first, last) = if self.rows_first { (0, 1) } else { (1, 0) };
         let order: Vec<usize> = once(first).chain(2..n).chain([last]).collect();
         let wanted = Layout::dense(*t.dims(), &order).map_err(|_| OVERFLOW)?;
@@ -255,13 +281,14 @@ impl Pass<'_> {
         } else {
             emit.option("SPATIAL", if self.deep() { 3 } else { 2 });
             emit.option("SHIFTS", g.shifts);
-            let held = self.held(self.large.1.dims()[1]);
+            let held = self.held(self.channels());
             let filter = if g.shifts > 1 { [z.k[0], 1, z.k[2]] } else { z.k };
             ints = vec![rows, across, stages, held / depth];
             for v in [filter, z.d, self.walk(g.shifts)[0], z.s, z.pl.map(|p| -p)] {
                 ints.extend(inner_first(v));
             }
-            ints.extend([z.d[1], z.k[2] * held, down, tiles, g.parts, GROUP]);
+            let slice = if self.slice() > 0 { self.slice() } else { i64::from(i32::MAX) };
+            ints.extend([z.d[1], z.k[2] * held, slice, self.channels(), down, tiles, g.parts, GROUP]);
         }
         let mut words = pairs(&ints);
         words.push(match to {

@@ -1,0 +1,42 @@
+//! Copies of rows that are not aligned to rows that are (`kernels/align.cu`), for kernels that read by the tensor copy engine.
+
+use super::map::collapsed;
+use super::transpose::{bases, unit};
+use crate::emit::{Emitter, Real};
+use crate::program::{Program, Word};
+use oxidnn_runtime::Skip;
+use oxidnn_spec::{Arg, Blocking, Tensor};
+
+/// Units of 16 bytes that a CTA copies at a time.
+const STEP: i64 = 1024;
+
+/// The launch that copies `src` to `dst`, which is in scratch.
+pub(super) fn aligned(src: &Tensor, dst: &Tensor) -> Result<Program, Skip> {
+    let word = unit(src.dtype)?;
+    let flat = collapsed(&dst.layout, &[&src.layout, &dst.layout]).ok_or_else(|| Skip::Layout("without common loops".into()))?;
+    let ([Some(from), Some(to)], dims) = ([0, 1].map(|i| flat[i].blocking()), &flat[1].dims) else {
+        return Err(Skip::Layout("without strides".into()));
+    };
+    let Some(row) = dims.len().checked_sub(1).filter(|&d| from.strides[d] == 1 && to.strides[d] == 1 && src.dtype == dst.dtype) else {
+        return Err(Skip::Layout("that does not stay contiguous along its loop".into()));
+    };
+    let per_unit = 128 / src.dtype.bits() as i64;
+    let whole = |b: &Blocking| b.offset % per_unit == 0 && b.strides[..row].iter().all(|s| s % per_unit == 0);
+    if !whole(to) || whole(from) && dims[row] % per_unit == 0 {
+        return Err(Skip::Layout("that is aligned already, or not in the copy".into()));
+    }
+    let per_row = dims[row] / per_unit + i64::from(dims[row] % per_unit != 0);
+    let units = dims[..row].iter().try_fold(per_row, |n, &d| n.checked_mul(d)).ok_or(Skip::Shape("sizes that overflow"))?;
+    let end = from.offset + dims.iter().zip(from.strides.iter()).map(|(size, stride)| (size - 1) * stride).sum::<i64>() + 1;
+    let mut emit = Emitter::new(Real::Single, units.saturating_mul(per_unit));
+    emit.define("UNIT", word);
+    emit.word("void* src_data", Word::Address { arg: Arg::SRC, buffer: 0 });
+    emit.word("void* dst_data", Word::Address { arg: Arg::DST, buffer: 0 });
+    for (name, value) in [("units", units), ("src_end", end), ("src_origin", from.offset), ("dst_origin", to.offset)] {
+        emit.number(name, value);
+    }
+    emit.sizes("per_row", &[per_row]);
+    bases(&mut emit, &dims[..row], [&from.strides[..row], &to.strides[..row]]);
+    let blocks = (units / STEP + i64::from(units % STEP != 0)).clamp(1, 1 << 20) as u32;
+    Ok(Program { launches: vec![emit.launch_blocks("align", [blocks, 1, 1])], ..Program::default() })
+}
