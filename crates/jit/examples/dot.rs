@@ -106,7 +106,7 @@ enum Kernel {
 const WHOLE: Shape = Shape { rows: [LINES; 2], steps: LINES };
 
 fn tile_kernel(product: TileProduct) -> Tiles {
-    Tiles { product, tall: 2, vectors: 4, line: 4, start: Start::Zero, rows: Reuse::Temporal, panels: Reuse::Temporal, ahead: Ahead::Given }
+    Tiles { product, tall: 2, vectors: 4, line: 4, start: Start::Zero, panels: Reuse::Temporal, ahead: Ahead::Given }
 }
 
 impl Kernel {

@@ -47,9 +47,7 @@ pub struct Tiles {
     pub line: u8,
     /// The initial value of the sums.
     pub start: Start,
-    /// When rows are used again: soon where they stay in L1 until the last panel.
-    pub rows: Reuse,
-    /// When panels are used again: soon where they stay in L1 from one tile of rows to the next.
+    /// When panels are used again: soon where they, and the rows multiplied by them, stay in L1.
     pub panels: Reuse,
     /// What blocks prefetch.
     pub ahead: Ahead,
@@ -446,7 +444,7 @@ impl Tiles {
             _ => {
                 let i = usize::from(i > 0);
                 let (a, row) = step.rows[i];
-                f.tile_load(a_tile(i), (a, 0), row, self.rows);
+                f.tile_load(a_tile(i), (a, 0), row, Reuse::Temporal);
                 f.add(a, a_block);
             }
         };

@@ -52,10 +52,7 @@ impl Accumulate {
             for (i, block) in blocks[some - 1].iter_mut().enumerate() {
                 let start = if i % 2 == 0 { Start::Zero } else { Start::Load };
                 let (tall, vectors, line) = (1 + i as u8 / 2, some as u8, panel as u8);
-                *block = Some(Block::get(
-                    isa,
-                    Tiles { product, tall, vectors, line, start, rows: Reuse::Temporal, panels: Reuse::NonTemporal, ahead },
-                )?);
+                *block = Some(Block::get(isa, Tiles { product, tall, vectors, line, start, panels: Reuse::NonTemporal, ahead })?);
             }
         }
         Ok(Accumulate { registers: Registers::get(isa, product)?, blocks, panel })

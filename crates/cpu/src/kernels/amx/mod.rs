@@ -46,6 +46,8 @@ mod tests;
 const TASKS_PER_WORKER: usize = 4;
 /// Steps over all rows and columns that make a task worthwhile.
 const MIN_TASK_STEPS: usize = 256 << 10;
+/// Most tiles of a unit for which small groups of panels from beyond L2 take less time than large ones.
+const FEW_TILES: usize = 12;
 /// Tiles that a block of rows should have if panels do not stay in L2 from one block to the next.
 const MIN_BLOCK_TILES: usize = 8;
 /// Elements between rows of sums, so that rows do not map to the same cache sets.
@@ -207,8 +209,8 @@ pub struct Drive {
     /// Whether lines of the destination are prefetched into L1 before they are written: because results exceed L2 and there are few
     /// products in between.
     asks: bool,
-    /// When rows and panels are used again.
-    reuse: [Reuse; 2],
+    /// Whether the panels of a group stay in L1.
+    near: bool,
     /// What tiles prefetch: the next block of panels, if there is one tile of rows and panels may not stay in L2; else what comes from beyond.
     ahead: Ahead,
     /// Whether rows in padding are multiplied with it, and once more without if sums came out as non-finite.
@@ -344,16 +346,14 @@ impl Drive {
             (group, all.div_ceil(wanted.div_ceil(panels.div_ceil(group))).max(1).min(k.mc(group, budget.sums)))
         };
         let packing = (shape.right != Right::Panels).then(|| cut(budget.plain)).filter(|(_, block)| *block >= all);
-        let (packs, (group, block)) = (packing.is_some(), packing.unwrap_or_else(|| cut(budget.panels)));
-        // Panels stay in L1 if they fit beside the sums of two blocks; rows if they then fit, too, or if panels do not.
+        // While few rows meet a group, the next one comes from beyond L2: it must not evict the rest of this one.
+        let few = all <= FEW_TILES && !shape.carries() && total.saturating_mul(panels) > target.caches.l2;
+        let of_group = if few { budget.panels / 3 } else { budget.panels };
+        let (packs, (group, block)) = (packing.is_some(), packing.unwrap_or_else(|| cut(of_group)));
+        // Panels that stay in L1 with the rows of a tile and the sums of two blocks.
         let row = shape.most(&|p| p.taps * p.all_steps() * 4);
-        let kept = group.saturating_mul(widest).saturating_add(finish::SUMS_BYTES);
-        let both = row < MAX_L1_ROW_BYTES || row.saturating_mul(ROWS).saturating_add(kept) <= target.caches.l1;
-        let reuse = match kept <= target.caches.l1 {
-            _ if both => [Reuse::Temporal; 2],
-            true => [Reuse::NonTemporal, Reuse::Temporal],
-            false => [Reuse::Temporal, Reuse::NonTemporal],
-        };
+        let in_l1 = target.caches.l1.saturating_sub(row.saturating_mul(ROWS).saturating_add(finish::SUMS_BYTES)) / widest;
+        let near = row < MAX_L1_ROW_BYTES || group <= in_l1;
         let weights = total.saturating_mul(panels).saturating_mul(shape.units);
         let streams = all == 1 && !packs && weights >= budget.far / 2;
         let far = target.threads > 1 || shape.source.saturating_add(weights) > budget.far;
@@ -367,7 +367,7 @@ impl Drive {
         let tail = shape.tail.as_ref().filter(|_| !packs && !shape.product.is_whole());
         let watches = (reads_padding || partial) && tail.is_some_and(|tail| tail.is_repeatable());
         let inspects = reads_padding && !partial && !watches && tail.is_some() && all > 1;
-        Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks, reuse, ahead, watches, inspects }
+        Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks, near, ahead, watches, inspects }
     }
 
     /// Whether tasks pack their panels; otherwise panels are in place, or were packed before.
@@ -379,6 +379,11 @@ impl Drive {
     fn packed_len(&self) -> Option<usize> {
         let panel = self.shape.most(&Part::all_steps).checked_mul(self.shape.panel)?;
         if self.packs { panel.checked_mul(self.group)?.checked_next_multiple_of(LINES) } else { Some(0) }
+    }
+
+    /// When the lines of a panel are used again, given that the rows of a tile are multiplied by all panels of a group.
+    fn reuse(&self) -> Reuse {
+        if self.near { Reuse::Temporal } else { Reuse::NonTemporal }
     }
 
     /// Words of the address list of all taps.
@@ -473,8 +478,8 @@ impl Drive {
                 for start in starts.clone() {
                     let at = index(tall, narrow, start);
                     let (vectors, line) = (self.columns(narrow).div_ceil(LINES) as u8, (shape.panel / LINES) as u8);
-                    let (product, tall, [rows, panels], ahead) = (self.product, tall as u8, self.reuse, self.ahead);
-                    let tiles = Tiles { product, tall, vectors, line, start, rows, panels, ahead };
+                    let tiles =
+                        Tiles { product: self.product, tall: tall as u8, vectors, line, start, panels: self.reuse(), ahead: self.ahead };
                     if self.keeps_sums() {
                         ready.blocks[at] = Some(Block::get(self.isa, tiles)?);
                     }

@@ -12,7 +12,7 @@ fn types(product: TileProduct) -> Product {
 }
 
 fn tiles(product: TileProduct, tall: u8, vectors: u8) -> Tiles {
-    Tiles { product, tall, vectors, line: vectors, start: Start::Zero, rows: Reuse::Temporal, panels: Reuse::Temporal, ahead: Ahead::Given }
+    Tiles { product, tall, vectors, line: vectors, start: Start::Zero, panels: Reuse::Temporal, ahead: Ahead::Given }
 }
 
 #[test]

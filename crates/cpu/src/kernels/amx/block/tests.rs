@@ -29,7 +29,6 @@ fn blocks_refuse_operands_that_are_too_short() {
         vectors: 1,
         line: 1,
         start: Start::Zero,
-        rows: Reuse::Temporal,
         panels: Reuse::NonTemporal,
         ahead: Ahead::Given,
     };

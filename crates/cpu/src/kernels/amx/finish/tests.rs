@@ -8,16 +8,7 @@ use oxidnn_jit::kernels::tiles::Shape;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 fn key(product: TileProduct, tall: u8, vectors: u8) -> Finish {
-    let tiles = Tiles {
-        product,
-        tall,
-        vectors,
-        line: vectors,
-        start: Start::Zero,
-        rows: Reuse::Temporal,
-        panels: Reuse::NonTemporal,
-        ahead: Ahead::Given,
-    };
+    let tiles = Tiles { product, tall, vectors, line: vectors, start: Start::Zero, panels: Reuse::NonTemporal, ahead: Ahead::Given };
     Finish { tiles, tail: Arc::new(Tail::raw()), masked: false, asks: tall == 2, watches: tall == 2 }
 }
 
