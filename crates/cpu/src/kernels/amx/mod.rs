@@ -346,8 +346,10 @@ impl Drive {
             (group, all.div_ceil(wanted.div_ceil(panels.div_ceil(group))).max(1).min(k.mc(group, budget.sums)))
         };
         let packing = (shape.right != Right::Panels).then(|| cut(budget.plain)).filter(|(_, block)| *block >= all);
-        // While few rows meet a group, the next one comes from beyond L2: it must not evict the rest of this one.
-        let few = all <= FEW_TILES && !shape.carries() && total.saturating_mul(panels) > target.caches.l2;
+        // While few rows meet a group, the next one comes from beyond L2: it must not evict the rest of this one. Rows that every group
+        // gathers again want large groups.
+        let in_place = !windows && !shape.carries() && shape.rows == lines;
+        let few = all <= FEW_TILES && in_place && total.saturating_mul(panels) > target.caches.l2;
         let of_group = if few { budget.panels / 3 } else { budget.panels };
         let (packs, (group, block)) = (packing.is_some(), packing.unwrap_or_else(|| cut(of_group)));
         // Panels that stay in L1 with the rows of a tile and the sums of two blocks.
