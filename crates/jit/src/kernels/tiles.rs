@@ -276,6 +276,16 @@ impl Block {
     }
 }
 
+/// A block of depth of a tap.
+struct Step {
+    block: Block,
+    /// If stores are deferred: 1 or 2 (see [`At::held`]) in the first step of a block, else 0.
+    first: Option<Int>,
+    /// For every tile of rows the next address, and the stride; and the next lines of the panel.
+    rows: Vec<(Int, Int)>,
+    b: Int,
+}
+
 impl At {
     /// Loads a field of the arguments, where it is used: few registers of addresses are left beside an epilogue.
     fn argument(&self, f: &mut Function, field: usize) -> Int {
@@ -378,57 +388,36 @@ impl Tiles {
         f.tile_load(sum, (rows[i], (j * LINE_BYTES) as i32), row, Reuse::Temporal);
     }
 
+    /// Prefetches the lines of a vector of a panel that come after the next ones, if these are not prefetched by address.
+    fn prefetch(&self, f: &mut Function, b: Int, vector: usize) {
+        let (to, bytes) = match self.ahead {
+            Ahead::Panels => (Prefetch::L2, STREAM_BYTES),
+            Ahead::NextBlock => (Prefetch::L1, NEXT_BYTES),
+            Ahead::Given | Ahead::Nothing => return,
+        };
+        let lines = (0..LINES).map(|line| ((line * usize::from(self.line) + vector) * LINE_BYTES) as i32 + bytes);
+        lines.for_each(|at| f.prefetch(to, b.at(at)));
+    }
+
     /// The sums of a block of a panel.
     fn products(&self, f: &mut Function, at: &At, block: Block, interleaved: &mut impl Interleaved) {
-        let (tall, count) = (block.tall, block.vectors);
         interleaved.begin(f, block);
         let first = at.held.map(|held| f.copy(held));
         if first.is_none() {
             block.sums().for_each(|(i, j, _)| self.start(f, at, block, (i, j)));
         }
-        let widest = self.blocks().map(|block| block.vectors).max().unwrap_or(0);
         let (taps, taps_left) = (at.argument(f, offset_of!(Args, taps)), at.argument(f, offset_of!(Args, count)));
         f.repeat(taps_left, |f| {
             let word = |f: &mut Function, i: usize| f.load_int(taps.at((i * size_of::<usize>()) as i32));
             let b = word(f, 0);
             f.add(b, at.b);
-            let is_a: Vec<(Int, Int)> = (0..tall).map(|i| (word(f, 1 + 2 * i), word(f, 2 + 2 * i))).collect();
+            let rows: Vec<(Int, Int)> = (0..block.tall).map(|i| (word(f, 1 + 2 * i), word(f, 2 + 2 * i))).collect();
             f.add(taps, (TAP_WORDS * size_of::<usize>()) as i32);
-            is_a.iter().for_each(|(a, _)| f.add(*a, at.from));
+            rows.iter().for_each(|(a, _)| f.add(*a, at.from));
             let blocks = at.argument(f, offset_of!(Args, blocks));
+            let step = Step { block, first, rows, b };
             f.repeat(blocks, |f| {
-                let b_tile = |j: usize| Tile(if tall == 2 { 6 + j as u8 } else { 5 + (j % 3) as u8 });
-                let [a_block, b_block] = [offset_of!(Args, a_block), offset_of!(Args, b_block)].map(|field| at.argument(f, field));
-                for (i, (a, row)) in is_a.iter().enumerate() {
-                    f.tile_load(Tile(4 + i as u8), (*a, 0), *row, Reuse::Temporal);
-                    for j in 0..widest {
-                        if let Some(first) = first {
-                            f.when(Compare::Gt, first, 1, |f| interleaved.store(f, (i, j)));
-                        }
-                        if j >= count {
-                            continue;
-                        }
-                        if let Some(first) = first {
-                            f.when(Compare::Gt, first, 0, |f| self.start(f, at, block, (i, j)));
-                        }
-                        if i == 0 {
-                            let ahead = match self.ahead {
-                                Ahead::Panels => Some((Prefetch::L2, STREAM_BYTES)),
-                                Ahead::NextBlock => Some((Prefetch::L1, NEXT_BYTES)),
-                                Ahead::Given | Ahead::Nothing => None,
-                            };
-                            if let Some((to, bytes)) = ahead {
-                                let column = (block.first + j) * LINE_BYTES;
-                                let lines = (0..LINES).map(|line| (line * usize::from(self.line) * LINE_BYTES + column) as i32 + bytes);
-                                lines.for_each(|at| f.prefetch(to, b.at(at)));
-                            }
-                            f.tile_load(b_tile(j), (b, ((block.first + j) * LINE_BYTES) as i32), at.b_row, self.panels);
-                        }
-                        f.tile_dot(self.product, block.sum(i, j), Tile(4 + i as u8), b_tile(j));
-                    }
-                    f.add(*a, a_block);
-                }
-                f.add(b, b_block);
+                self.step(f, at, &step, interleaved);
                 if self.ahead == Ahead::Given {
                     (0..PREFETCH_BYTES).step_by(LINE_BYTES).for_each(|byte| f.prefetch(Prefetch::L2, at.ahead.at(byte as i32)));
                     f.add(at.ahead, at.ahead_step);
@@ -437,5 +426,41 @@ impl Tiles {
                 interleaved.step(f);
             });
         });
+    }
+
+    /// The products of a step. Loads are two products ahead, so that few wait for the stores of sums.
+    fn step(&self, f: &mut Function, at: &At, step: &Step, interleaved: &mut impl Interleaved) {
+        let (block, first) = (step.block, step.first);
+        let (tall, count) = (block.tall, block.vectors);
+        let widest = self.blocks().map(|block| block.vectors).max().unwrap_or(0);
+        let a_tile = |i: usize| Tile(4 + i as u8);
+        let b_tile = |j: usize| Tile(if tall == 2 { 6 + j as u8 } else { 5 + (j % 3) as u8 });
+        let [a_block, b_block] = [offset_of!(Args, a_block), offset_of!(Args, b_block)].map(|field| at.argument(f, field));
+        let load = |f: &mut Function, i: usize| match i.checked_sub(1) {
+            Some(j) if j < count => {
+                self.prefetch(f, step.b, block.first + j);
+                f.tile_load(b_tile(j), (step.b, ((block.first + j) * LINE_BYTES) as i32), at.b_row, self.panels);
+            }
+            _ => {
+                let i = usize::from(i > 0);
+                let (a, row) = step.rows[i];
+                f.tile_load(a_tile(i), (a, 0), row, Reuse::Temporal);
+                f.add(a, a_block);
+            }
+        };
+        // The first rows, the vectors, the other rows.
+        let mut loads = 0..tall + count;
+        loads.by_ref().take(2).for_each(|i| load(f, i));
+        for (i, j) in (0..tall).flat_map(|i| (0..widest).map(move |j| (i, j))) {
+            loads.next().into_iter().for_each(|i| load(f, i));
+            if let Some(first) = first {
+                f.when(Compare::Gt, first, 1, |f| interleaved.store(f, (i, j)));
+            }
+            if j < count {
+                first.iter().for_each(|first| f.when(Compare::Gt, *first, 0, |f| self.start(f, at, block, (i, j))));
+                f.tile_dot(self.product, block.sum(i, j), a_tile(i), b_tile(j));
+            }
+        }
+        f.add(step.b, b_block);
     }
 }

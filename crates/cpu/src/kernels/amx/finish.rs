@@ -1,8 +1,8 @@
 //! Products on AMX with the epilogue in the same kernel: a software pipeline, one block deep.
 //!
 //! Sums leave AMX tiles through memory, and an epilogue between products would stall the tile unit. So a kernel finishes some rows of the
-//! previous block with every step of products: vectors compute and results go to the caches in the shadow of the products. It stores its
-//! own sums when the products are done. A block waits from call to call, and the last one of a task for [`Pipeline::flush`].
+//! previous block with every step of products: vectors compute and results go to the caches in the shadow of the products. Its own sums are
+//! stored among the first products of the next block. A block waits from call to call, and the last one of a task for [`Pipeline::flush`].
 //!
 //! One of the few files with unsafe code: every address is checked against its buffer before a kernel is called.
 

@@ -46,6 +46,8 @@ mod tests;
 const TASKS_PER_WORKER: usize = 4;
 /// Steps over all rows and columns that make a task worthwhile.
 const MIN_TASK_STEPS: usize = 256 << 10;
+/// Most tiles of a unit for which small groups of panels from beyond L2 take less time than large ones.
+const FEW_TILES: usize = 12;
 /// Tiles that a block of rows should have if panels do not stay in L2 from one block to the next.
 const MIN_BLOCK_TILES: usize = 8;
 /// Elements between rows of sums, so that rows do not map to the same cache sets.
@@ -344,7 +346,12 @@ impl Drive {
             (group, all.div_ceil(wanted.div_ceil(panels.div_ceil(group))).max(1).min(k.mc(group, budget.sums)))
         };
         let packing = (shape.right != Right::Panels).then(|| cut(budget.plain)).filter(|(_, block)| *block >= all);
-        let (packs, (group, block)) = (packing.is_some(), packing.unwrap_or_else(|| cut(budget.panels)));
+        // While few rows meet a group, the next one comes from beyond L2: it must not evict the rest of this one. Rows that every group
+        // gathers again want large groups.
+        let in_place = !windows && !shape.carries() && shape.rows == lines;
+        let few = all <= FEW_TILES && in_place && total.saturating_mul(panels) > target.caches.l2;
+        let of_group = if few { budget.panels / 3 } else { budget.panels };
+        let (packs, (group, block)) = (packing.is_some(), packing.unwrap_or_else(|| cut(of_group)));
         // Panels that stay in L1 with the rows of a tile and the sums of two blocks.
         let row = shape.most(&|p| p.taps * p.all_steps() * 4);
         let in_l1 = target.caches.l1.saturating_sub(row.saturating_mul(ROWS).saturating_add(finish::SUMS_BYTES)) / widest;

@@ -16,9 +16,8 @@ use std::ops::{BitAnd, BitOr, Shl, Shr};
 /// Cycles to gather a row for a tap, and the bytes for each of which it takes one more.
 const GATHER_CYCLES: usize = 12;
 const GATHER_BYTES_PER_CYCLE: usize = 32;
-/// Cycles for each row of tiles whose rows are listed one by one; and rows of a tile below which it takes no less time.
+/// Cycles for each row of tiles whose rows are listed one by one.
 const LIST_CYCLES: usize = 12;
-const MIN_LISTED_ROWS: usize = 28;
 /// Cycles of a call.
 const CALL_CYCLES: usize = 600;
 /// Bytes that are copied in a cycle; the same if pixels are as dense in the source as in the copy.
@@ -186,11 +185,11 @@ impl Padded {
         }
         let taps: usize = lines.iter().map(|line| line.phases.iter().map(|p| p.taps.len()).max().unwrap_or(0)).product();
         let row = taps * self.bytes.div_ceil(64) * request.columns.div_ceil(16);
-        // The time of a tile depends on its rows, or on loading its operands.
+        // A tile of few rows takes as long as one of 32.
         let pieces = w.count.div_ceil(16);
         let apart = if w.count / pieces >= amx::SHORT {
             let calls = if amx::has_equal_tiles(w.count) { 0 } else { 2 * self.lines };
-            (self.lines * pieces).div_ceil(2) * (2 * w.count / pieces).max(MIN_LISTED_ROWS) * row + calls * CALL_CYCLES
+            (self.lines * pieces).div_ceil(2) * ROWS * row + calls * CALL_CYCLES
         } else {
             self.lines * w.count * (row + taps * request.gathered(taps))
         };
