@@ -31,17 +31,6 @@ impl Unary {
     pub fn new(alg: EltwiseAlg, alpha: f32, beta: f32) -> Unary {
         Unary { alg, alpha: alpha.into(), beta: beta.into() }
     }
-
-    /// Whether every result is between 0 and the argument.
-    pub fn shrinks(&self) -> bool {
-        let (alpha, beta) = (self.alpha.get(), self.beta.get());
-        match self.alg {
-            EltwiseAlg::Relu => (0.0..=1.0).contains(&alpha),
-            EltwiseAlg::Linear => (0.0..=1.0).contains(&alpha) && beta == 0.0,
-            EltwiseAlg::Clip | EltwiseAlg::ClipV2 => alpha <= 0.0 && beta >= 0.0,
-            _ => false,
-        }
-    }
 }
 
 /// The function of a step, of an element `x` and perhaps `y` and `z`.

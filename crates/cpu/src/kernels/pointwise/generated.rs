@@ -870,15 +870,6 @@ impl Spec {
         self.operands.iter().copied().enumerate().filter(|o| o.1.1 != Way::Made)
     }
 
-    /// Whether bytes are changed by formulas none of which makes them larger, and stored as bytes of the same type, which hold all results.
-    fn keeps_bytes(&self) -> bool {
-        let [Part { steps, .. }] = &self.stages[..] else { return false };
-        let [Step::Load { operand: from, .. }, formulas @ .., Step::Store { operand: to, .. }] = &steps[..] else { return false };
-        let [from, to] = [from, to].map(|i| self.operands[*i].0);
-        let shrinks = |step: &Step| matches!(step, Step::Apply { formula: Formula::Forward(unary), .. } if unary.shrinks());
-        from == to && matches!(to, Elem::I8 | Elem::U8) && formulas.iter().all(shrinks)
-    }
-
     /// Vectors of columns that are processed together, as many as there are registers for sums and for columns.
     fn columns_together(&self, isa: Isa) -> usize {
         let lines = self.operands.iter().filter(|o| o.1 == Way::Column).count() + self.stages.iter().map(|s| s.folds.len()).sum::<usize>();

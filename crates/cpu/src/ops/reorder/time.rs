@@ -32,8 +32,9 @@ const PROGRAM: [Traversal; 3] = [
 const TABLES: Times<5> = [[171.0, 5.9, 0.67, 1.0, 3.0]; 2];
 /// An element of sums behind the elements.
 const SUM: f64 = 0.25;
-/// Bytes a nanosecond that a core moves beyond L2, and from or to memory.
-const BANDWIDTHS: [f64; 2] = [60.0, 12.0];
+/// Bytes a nanosecond that a core moves beyond L2, and beyond all that stays in the caches; and the part of that time with non-temporal stores.
+const BANDWIDTHS: [f64; 2] = [60.0, 20.0];
+const STREAMED: f64 = 0.625;
 
 /// The time of some counts.
 pub(super) fn total<const N: usize>(times: &Times<N>, isa: Option<Isa>, counts: [f64; N]) -> f64 {
@@ -99,13 +100,12 @@ pub(super) fn of_sums(op: &Reorder) -> f64 {
     op.dst.bytes() as f64 * SUM
 }
 
-/// The time that a kernel waits for data that L2 does not hold; results that are stored non-temporally are not read before.
+/// The time that a kernel waits for data that L2 does not hold; lines of results that are stored non-temporally are not read before.
 pub(super) fn of_memory(op: &Reorder, target: &CpuTarget, streams: bool) -> f64 {
-    let (read, written) = (op.src.bytes(), op.dst.bytes());
-    let bytes = read.saturating_add(written);
+    let bytes = op.src.bytes().saturating_add(op.dst.bytes());
     let far = !target.keeps(bytes);
-    let moved = if far && streams { read } else { bytes };
-    if bytes > target.caches.l2 { moved as f64 / BANDWIDTHS[usize::from(far)] } else { 0.0 }
+    let part = if far && streams { STREAMED } else { 1.0 };
+    if bytes > target.caches.l2 { part * bytes as f64 / BANDWIDTHS[usize::from(far)] } else { 0.0 }
 }
 
 /// The plan of the row that is predicted to be fastest.

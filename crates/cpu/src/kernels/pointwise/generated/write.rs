@@ -782,12 +782,7 @@ impl<'s> Writer<'s> {
                     return;
                 }
                 let (elem, way) = self.spec.operands[operand];
-                let at = self.address(f, operand, place);
-                let (elem, x) = match (place.at, at) {
-                    (Some(_), Some(_)) if self.spec.keeps_bytes() => (Elem::Low8, f.unary(ir::Unary::I32FromF32, x)),
-                    _ => (elem, x),
-                };
-                match (place.at, at) {
+                match (place.at, self.address(f, operand, place)) {
                     // The next of the rows that are processed together adds to it.
                     (Some(_), Some(_)) if way == Way::Sums && place.row + 1 < self.rows => self.shared[operand] = Some(x),
                     (Some(_), Some(at)) if self.streams(operand) && place.mask.is_none() => f.store_streaming_as(elem, at, x),
