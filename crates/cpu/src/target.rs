@@ -90,10 +90,16 @@ impl CpuTarget {
         CpuTarget { isa: limit.isa(), jit, threads, caches: Caches::host() }
     }
 
-    /// Whether so many bytes stay in a cache from one operation to the next ([`Core::kept`]).
+    /// Whether so many bytes stay in the caches of the workers from one operation to the next ([`Core::kept`]).
     #[must_use]
     pub fn keeps(&self, bytes: usize) -> bool {
         bytes <= Core::host().kept(&self.caches, self.threads)
+    }
+
+    /// The same whatever the number of workers is, on which the choice of a row may not depend.
+    #[must_use]
+    pub fn is_near(&self, bytes: usize) -> bool {
+        bytes <= Core::host().near(&self.caches)
     }
 
     /// A processor with `threads` workers and this processor's features within `isa`.

@@ -53,7 +53,7 @@ pub(super) fn rows_of_band(tensors: &[&Tensor], bytes: usize, target: &CpuTarget
     let all = tensors.iter().fold(0usize, |sum, t| sum.saturating_add(t.bytes()));
     let is_whole = |t: &Tensor, d: usize| t.dims()[d] == dims[d] && t.blocking().is_some_and(|b| b.padded_dims[d] == dims[d]);
     let is_cut = |t: &&Tensor| [0, 2].iter().all(|d| is_apart(t, *d) && is_whole(t, *d)) && self::bytes(t, 2) >= LINE;
-    if dims.len() < 4 || target.keeps(all) || !tensors.iter().all(is_cut) {
+    if dims.len() < 4 || target.is_near(all) || !tensors.iter().all(is_cut) {
         return None;
     }
     let row = bytes / (dims[0] * dims[2]).max(1) as usize;

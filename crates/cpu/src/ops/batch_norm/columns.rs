@@ -11,7 +11,6 @@
 //! still there when it is normalised.
 
 use crate::CpuTarget;
-use crate::hardware::Core;
 use crate::kernels::code::elem;
 use crate::kernels::columns::{self, Act, Bound, Sweep};
 use crate::kernels::multiversion::{Body, Simd};
@@ -142,7 +141,7 @@ impl Matrices {
         let block = (self.images * self.rows * self.width * self.elem.bytes()).saturating_mul(tensors);
         let [_, pieces, joint] = self.pieces();
         let least = (SEGMENTS * workers).div_ceil(self.images.div_ceil(joint) * pieces);
-        let most = if block > Core::host().near(caches) { self.blocks } else { caches.l2.saturating_mul(workers) / block };
+        let most = if !target.is_near(block) { self.blocks } else { caches.l2.saturating_mul(workers) / block };
         most.max(least).clamp(1, self.blocks)
     }
 

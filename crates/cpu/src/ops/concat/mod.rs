@@ -34,7 +34,7 @@ fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
         let op = concat(problem)?;
         let copies = copies(op, problem)?;
         // Only generated code stores non-temporally.
-        let is_far = !target.keeps(op.dst.bytes().saturating_mul(2));
+        let is_far = !target.is_near(op.dst.bytes().saturating_mul(2));
         if target.jit.is_some() && is_far && copies.words() >= LINE {
             return Err(Skip::Shape("words in long runs that do not stay in the caches"));
         }

@@ -96,7 +96,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
             Ok(data) => data,
         };
         let (sums, scratch) = Behind::plan(op, problem, jit)?;
-        let far = !target.keeps(op.src.bytes().saturating_add(op.dst.bytes()));
+        let far = !target.is_near(op.src.bytes().saturating_add(op.dst.bytes()));
         // Vectors of AVX-512 write zeros as fast as they are cleared. Only tensors of one layout may be the same memory.
         let apart = !jit.avx512 && !problem.attr.reads_dst() && op.src.layout != op.dst.layout;
         let data = match cleared(&op.dst).filter(|_| apart) {

@@ -103,7 +103,7 @@ pub(super) fn of_sums(op: &Reorder) -> f64 {
 /// The time that a kernel waits for data that L2 does not hold; lines of results that are stored non-temporally are not read before.
 pub(super) fn of_memory(op: &Reorder, target: &CpuTarget, streams: bool) -> f64 {
     let bytes = op.src.bytes().saturating_add(op.dst.bytes());
-    let far = !target.keeps(bytes);
+    let far = !target.is_near(bytes);
     let part = if far && streams { STREAMED } else { 1.0 };
     if bytes > target.caches.l2 { part * bytes as f64 / BANDWIDTHS[usize::from(far)] } else { 0.0 }
 }

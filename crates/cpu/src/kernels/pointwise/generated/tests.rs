@@ -208,7 +208,7 @@ fn results_are_the_same_past_the_caches() {
             b.load_argument(0, Arg::SRC).unwrap();
             b.forward(0, EltwiseAlg::Linear, 2.0, 1.0);
             b.result(Arg::DST).unwrap();
-            Program::new(b.finish().unwrap().0, target.jit.unwrap()).unwrap().streaming(&near)
+            Program::new(b.finish().unwrap().0, target.jit.unwrap()).unwrap().streaming(&near, CpuTarget::keeps)
         };
         let streams = |kept: usize| matches!(&made(kept).groups[0], Made::Fused(chain) if !chain.streamed.is_empty());
         assert_eq!([len * 8 - 1, len * 8].map(streams), [true, false]);
