@@ -47,21 +47,6 @@ pub struct Caches {
     pub sharing: [usize; 2],
 }
 
-impl Caches {
-    /// Whether so many bytes stay in a cache from one operation to the next ([`Core::near`]): half of the cache, since other data are in
-    /// it, too. A slow last-level cache that many cores share does not count: non-temporal stores take two thirds of the time there.
-    #[must_use]
-    pub fn keep(&self, bytes: usize) -> bool {
-        bytes <= Core::host().near(self)
-    }
-
-    /// The same of an operation that reads all bytes in order, and once more before it writes: if the last-level cache is slow, they should be in L2.
-    #[must_use]
-    pub fn keep_again(&self, bytes: usize) -> bool {
-        self.keep(if Core::host().near(self) < self.l3 / 2 { bytes.saturating_mul(2) } else { bytes })
-    }
-}
-
 /// The operands that a macrokernel keeps in the caches, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {

@@ -4,7 +4,7 @@
 //! processor. The number of threads bounds the scratch that plans book; it never changes what is computed.
 
 use crate::Limit;
-use crate::hardware::Caches;
+use crate::hardware::{Caches, Core};
 use crate::kernels::code;
 use oxidnn_runtime::threads::cores;
 
@@ -88,6 +88,18 @@ impl CpuTarget {
     pub fn limited(limit: Limit, threads: usize) -> CpuTarget {
         let jit = limit.jit.and_then(oxidnn_jit::Isa::host_within).filter(|_| code::refusal().is_none());
         CpuTarget { isa: limit.isa(), jit, threads, caches: Caches::host() }
+    }
+
+    /// Whether so many bytes stay in the caches of the workers from one operation to the next ([`Core::kept`]).
+    #[must_use]
+    pub fn keeps(&self, bytes: usize) -> bool {
+        bytes <= Core::host().kept(&self.caches, self.threads)
+    }
+
+    /// The same whatever the number of workers is, on which the choice of a row may not depend.
+    #[must_use]
+    pub fn is_near(&self, bytes: usize) -> bool {
+        bytes <= Core::host().near(&self.caches)
     }
 
     /// A processor with `threads` workers and this processor's features within `isa`.

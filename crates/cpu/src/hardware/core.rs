@@ -71,8 +71,14 @@ impl Core {
     /// Bytes that may be accessed at random, a line at a time, without waiting long: half of L3 if that has a quarter of L2's bandwidth,
     /// else twice L2. Measured with strips of depthwise convolution on Zen 3 and Sapphire Rapids.
     pub fn near(&self, caches: &Caches) -> usize {
+        self.kept(caches, 2)
+    }
+
+    /// Bytes that stay in a cache from one operation to the next: half of L3, since other data are in it, too; if L3 is slow, the L2 of one worker or two.
+    /// Beyond that, a copy by non-temporal stores takes two thirds of the time.
+    pub fn kept(&self, caches: &Caches, workers: usize) -> usize {
         let [l2, l3, _] = self.bytes;
-        if 4.0 * l3 >= l2 { caches.l3 / 2 } else { 2 * caches.l2 }
+        if 4.0 * l3 >= l2 { caches.l3 / 2 } else { caches.l2 * workers.clamp(1, 2) }
     }
 
     /// The core of the processor that runs this, as the system names it. Asked once.

@@ -1,6 +1,6 @@
 //! Rounds: an operation over some images at a time, so that copies and intermediate results stay in the caches.
 
-use crate::hardware::Caches;
+use crate::CpuTarget;
 use oxidnn_runtime::queue::Immediate;
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{Attr, Error, MAX_NDIMS, PostOp, Tensor};
@@ -48,16 +48,16 @@ pub(super) fn part(tensor: &Tensor, images: i64, rows: i64) -> Option<Tensor> {
 const LINE: usize = 64;
 
 /// The rows of a band: as many as leave their part of `bytes` in L2; `None` if the caches keep the tensors, or if these are not apart in images and rows.
-pub(super) fn rows_of_band(tensors: &[&Tensor], bytes: usize, caches: &Caches) -> Option<i64> {
+pub(super) fn rows_of_band(tensors: &[&Tensor], bytes: usize, target: &CpuTarget) -> Option<i64> {
     let dims = tensors.first()?.dims();
     let all = tensors.iter().fold(0usize, |sum, t| sum.saturating_add(t.bytes()));
     let is_whole = |t: &Tensor, d: usize| t.dims()[d] == dims[d] && t.blocking().is_some_and(|b| b.padded_dims[d] == dims[d]);
     let is_cut = |t: &&Tensor| [0, 2].iter().all(|d| is_apart(t, *d) && is_whole(t, *d)) && self::bytes(t, 2) >= LINE;
-    if dims.len() < 4 || caches.keep(all) || !tensors.iter().all(is_cut) {
+    if dims.len() < 4 || target.is_near(all) || !tensors.iter().all(is_cut) {
         return None;
     }
     let row = bytes / (dims[0] * dims[2]).max(1) as usize;
-    Some(divisor(dims[2] as usize, caches.l2 / 2 / row.max(1)) as i64)
+    Some(divisor(dims[2] as usize, target.caches.l2 / 2 / row.max(1)) as i64)
 }
 
 /// The buffer from a byte on; empty beyond its end.

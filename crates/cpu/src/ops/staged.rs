@@ -322,7 +322,7 @@ pub(crate) fn alike(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarget
     let all: Vec<&Tensor> = resolved.op.operands().into_iter().map(|o| o.tensor).collect();
     let bytes = all.iter().fold(0usize, |sum, t| sum.saturating_add(t.bytes()));
     let is_plain = (Attr { scratchpad: Default::default(), ..resolved.attr.clone() }).is_default();
-    let rows = rounds::rows_of_band(&all, bytes, &target.caches).filter(|_| is_plain && all.len() <= STAGED.len());
+    let rows = rounds::rows_of_band(&all, bytes, target).filter(|_| is_plain && all.len() <= STAGED.len());
     let band = |t: &Tensor| rows.map_or(Some(t.clone()), |rows| part(t, 1, rows)).ok_or(Skip::Layout("of the operands: no bands".into()));
     let of_band = *band(&result)?.dims();
     for o in lying.op.operands_mut() {

@@ -139,6 +139,12 @@ impl Copies {
         Some((moved, self.zeros()))
     }
 
+    /// Bytes of the elements of the first source.
+    pub fn bytes(&self) -> i64 {
+        let all = self.moves.first().and_then(|m| m.nest.as_ref());
+        all.map_or(0, |nest| nest.volume() * self.dtype.bits() as i64 / 8)
+    }
+
     /// What zeroing the padded area counts.
     pub fn zeros(&self) -> Zeros {
         match &self.padding {

@@ -22,7 +22,6 @@ use super::program::{LINE, Operand, Over, Source, Stage, Step};
 use super::{CHUNK, Chunk, Chunks, Counts, Memory, Nest, OPERANDS, split};
 use crate::CpuTarget;
 use crate::decision::How;
-use crate::hardware::Caches;
 use crate::kernels::chain::{Formula, jit};
 use crate::kernels::code::{self, Key, elem};
 use crate::kernels::extent::{Written, reach};
@@ -282,7 +281,7 @@ impl Program {
         let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
         RowPlan::resolved(problem, target, |problem| {
             let (pipeline, scratch) = make(problem)?;
-            let mut program = new(pipeline, isa)?.streaming(&target.caches).flushing(problem);
+            let mut program = new(pipeline, isa)?.streaming(target, CpuTarget::keeps).flushing(problem);
             let scratch = program.drop_tables(scratch);
             let bytes = program.give_rows(scratch, target.threads).ok_or(Skip::Shape("scratch exceeds the address space"))?;
             Ok((program, bytes))
@@ -335,16 +334,16 @@ impl Program {
         self.groups.iter().any(|made| matches!(made, Made::Fused(chain) if !chain.streamed.is_empty()))
     }
 
-    /// The same for these caches: data that does not fit is read row by row, and results that are stored element by element are stored
-    /// non-temporally, so that their lines are not read first and evict nothing.
+    /// The same for the caches of a processor: data that does not fit is read row by row, and results that are stored element by element, with data that it
+    /// does not keep, are stored non-temporally, so that their lines are not read first and evict nothing.
     #[must_use]
-    pub fn streaming(mut self, caches: &Caches) -> Program {
+    pub fn streaming(mut self, target: &CpuTarget, keeps: fn(&CpuTarget, usize) -> bool) -> Program {
         for (group, made) in self.pipeline.groups.iter().zip(&mut self.groups) {
             let (Some(grid), Made::Fused(chain)) = (&group.grid, made) else { continue };
             let moving = chain.call.spec.operands.iter().filter(|o| o.1 == Way::Moves);
             let positions = (grid.kept.volume() as usize).saturating_mul(grid.reduced.volume() as usize);
             let bytes = positions.saturating_mul(moving.map(|o| o.0.bytes()).sum());
-            chain.call.far = chain.call.spec.rows == Rows::Any && !caches.keep(bytes);
+            chain.call.far = chain.call.spec.rows == Rows::Any && !target.is_near(bytes);
         }
         // Groups of one stage, such as the sources of a concatenation, read nothing that another has written, except for tables.
         let groups = &self.pipeline.groups;
@@ -363,7 +362,7 @@ impl Program {
             let all = operands.map(|(o, _)| o.0.bytes()).sum::<usize>().max(size_of::<f32>());
             let is_table = |slot: &usize| matches!(from[*slot], Origin::Operand(i) if matches!(group.operands[i].source, Source::Table(_)));
             // Padded areas are zeroed at the end, in lines that should still be in a cache.
-            let is_far = !caches.keep(bytes(all)) && (self.pipeline.padding.is_empty() || bytes(all) > caches.l3);
+            let is_far = !keeps(target, bytes(all)) && (self.pipeline.padding.is_empty() || bytes(all) > target.caches.l3);
             let results = if is_far { chain.results() } else { Box::default() };
             chain.streamed = if results.iter().any(is_table) { Box::default() } else { results };
         }

@@ -58,6 +58,16 @@ pub(super) struct Group {
     pub(super) grid: Option<Grid>,
 }
 
+impl Group {
+    /// The positions of a copy in 32-bit words.
+    fn words(&self) -> Option<Nest> {
+        let ([a, b], Some(grid)) = (&self.operands[..], &self.grid) else { return None };
+        let moves = matches!(&self.stages[..], [stage] if matches!(stage.steps[..], [Step::Load { .. }, Step::Store { .. }]));
+        let steps = [0, 1].map(|t| grid.kept.step(t));
+        if moves && a.kind == b.kind && steps == [Some(1); 2] { grid.kept.words(a.kind.bits()) } else { None }
+    }
+}
+
 /// The cost of a position over all stages, relative to moving one element, and the number of stages that run over all positions.
 #[derive(Clone, Copy)]
 pub(super) struct Cost {
@@ -480,18 +490,14 @@ fn apply(simd: Simd, formula: Formula, registers: &mut Registers, at: usize, n: 
 }
 
 impl Pipeline {
-    /// A bitwise copy in 32-bit words; `None` if the pipeline is no copy, or words are not contiguous everywhere.
-    pub fn in_words(mut self) -> Option<Pipeline> {
-        let [Group { operands, stages, grid: Some(grid), .. }] = &mut self.groups[..] else { return None };
-        let [to, from] = &mut operands[..] else { return None };
-        let moves = matches!(&stages[..], [stage] if matches!(stage.steps[..], [Step::Load { .. }, Step::Store { .. }]));
-        let steps = [0, 1].map(|t| grid.kept.step(t));
-        if !moves || to.kind != from.kind || steps != [Some(1); 2] {
-            return None;
+    /// Whether it is made one of copies in 32-bit words, bit by bit: groups that only copy elements, which are contiguous everywhere and fill words.
+    pub fn copy_words(&mut self) -> bool {
+        let Some(nests) = self.groups.iter().map(Group::words).collect::<Option<Vec<_>>>() else { return false };
+        for (Group { operands, grid, .. }, nest) in self.groups.iter_mut().zip(nests) {
+            operands.iter_mut().for_each(|o| o.kind = Kind::Number(DataType::F32));
+            grid.iter_mut().zip(Some(nest)).for_each(|(grid, nest)| grid.kept = nest);
         }
-        grid.kept = grid.kept.words(to.kind.bits())?;
-        (to.kind, from.kind) = (Kind::Number(DataType::F32), Kind::Number(DataType::F32));
-        Some(self)
+        true
     }
 
     /// The memory of tables, and that of the totals of segments.

@@ -11,7 +11,6 @@
 //! still there when it is normalised.
 
 use crate::CpuTarget;
-use crate::hardware::Caches;
 use crate::kernels::code::elem;
 use crate::kernels::columns::{self, Act, Bound, Sweep};
 use crate::kernels::multiversion::{Body, Simd};
@@ -137,11 +136,12 @@ impl Matrices {
 
     /// Blocks of a group, such that there are segments for all workers: as many as have `tensors` tensors in L2; one if L2 is too small;
     /// all if the last-level cache is too small, too.
-    fn together(&self, tensors: usize, caches: &Caches, workers: usize) -> usize {
+    fn together(&self, tensors: usize, target: &CpuTarget) -> usize {
+        let (caches, workers) = (&target.caches, target.threads);
         let block = (self.images * self.rows * self.width * self.elem.bytes()).saturating_mul(tensors);
         let [_, pieces, joint] = self.pieces();
         let least = (SEGMENTS * workers).div_ceil(self.images.div_ceil(joint) * pieces);
-        let most = if !caches.keep(block) { self.blocks } else { caches.l2.saturating_mul(workers) / block };
+        let most = if !target.is_near(block) { self.blocks } else { caches.l2.saturating_mul(workers) / block };
         most.max(least).clamp(1, self.blocks)
     }
 
@@ -310,7 +310,7 @@ impl BatchNorm {
             check_line(problem, arg, elements)?;
         }
         let once = flags.use_global_stats && (forward || learnt == [false; 2]);
-        let together = if once { matrices.blocks } else { matrices.together(args.len(), &target.caches, target.threads) };
+        let together = if once { matrices.blocks } else { matrices.together(args.len(), target) };
         // Channels with the same statistics are finished together.
         let together = match (shared % matrices.width, matrices.width % shared) {
             (_, 0) => together,
@@ -318,7 +318,7 @@ impl BatchNorm {
             _ => matrices.blocks,
         };
         let bytes = op.src.bytes().saturating_mul(args.len());
-        let far = if once { !target.caches.keep(bytes) } else { !target.caches.keep_again(bytes) };
+        let far = !target.keeps(bytes);
         Ok(BatchNorm { matrices, shared, together, flags, epsilon: op.epsilon, forward, bits, stats, learnt, isa, far })
     }
 

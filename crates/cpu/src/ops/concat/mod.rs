@@ -34,9 +34,9 @@ fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
         let op = concat(problem)?;
         let copies = copies(op, problem)?;
         // Only generated code stores non-temporally.
-        let is_far = !target.caches.keep(op.dst.bytes().saturating_mul(2));
-        if target.jit.is_some() && is_far && op.dst.dtype == DataType::F32 && copies.words() >= LINE {
-            return Err(Skip::Shape("f32 in long runs that do not stay in the caches"));
+        let is_far = !target.is_near(op.dst.bytes().saturating_mul(2));
+        if target.jit.is_some() && is_far && copies.words() >= LINE {
+            return Err(Skip::Shape("words in long runs that do not stay in the caches"));
         }
         Ok((copies, 0))
     })
@@ -96,7 +96,9 @@ fn arithmetic(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     if whole.is_none() {
         b.pad(Arg::DST)?;
     }
-    b.finish()
+    let (mut pipeline, scratch) = b.finish()?;
+    pipeline.copy_words();
+    Ok((pipeline, scratch))
 }
 
 /// The concatenation with padding as elements, if all tensors have the same, along the axis only that at the end: copied in longer runs.

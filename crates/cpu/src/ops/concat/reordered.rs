@@ -46,7 +46,7 @@ struct Parts {
 fn rows_of_band(op: &Concat, attr: &Attr, target: &CpuTarget) -> Option<i64> {
     let all: Vec<&Tensor> = op.srcs.iter().chain([&op.dst]).collect();
     let scaled = attr.scales.values().any(|scale| scale.mask != 0);
-    let rows = rounds::rows_of_band(&all, op.dst.bytes(), &target.caches)?;
+    let rows = rounds::rows_of_band(&all, op.dst.bytes(), target)?;
     let shared = op.dst.blocking().is_some_and(|b| b.strides[1] < b.strides[2]);
     (shared && op.axis == 1 && !scaled).then_some(rows)
 }

@@ -14,7 +14,7 @@ use oxidnn_spec::{Error, Problem};
 /// Zeros before and after a row of channels.
 const AROUND: usize = 16;
 /// Elements of the planes of scratch for some rows of channels, which stay in L1.
-const NEAR: usize = 6 * 1024;
+const NEAR: usize = 12 * 1024;
 /// Fewest pixels of blocks of channels that are processed together.
 const BLOCKED: usize = 16;
 /// Elements of a plane of all channels, which stays in L2; and fewest and most pixels of it.

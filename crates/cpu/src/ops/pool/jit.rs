@@ -270,7 +270,7 @@ impl Direct {
         // Results are stored non-temporally if the tensors do not fit into the last-level cache; not in runs of a single line, from pixel to
         // pixel, as vectors of half a line store gradients of contiguous channels: 48 ms on Zen 3 for what takes 7 with ordinary stores.
         let in_runs = jit.avx512 || blocked || forward;
-        let streaming = in_runs && planes.is_none() && attr.is_default() && stored.dtype == DataType::F32 && !target.caches.keep(bytes);
+        let streaming = in_runs && planes.is_none() && attr.is_default() && stored.dtype == DataType::F32 && !target.keeps(bytes);
         let common = Window { source: source_elem, masked, streaming, ..Window::of_vectors(vectors as u8) };
         let strides = [source.spatial, result.spatial, places.as_ref().map_or([0; 3], |p| p.spatial)];
         let lines = [0, 1].map(|i| Line::new(direction, &s, i, to[i], from[i]));

@@ -32,7 +32,7 @@ use std::ops::Range;
 /// Most elements of the tiles of a call, missing ones included: what it reads and writes stays in L2.
 const NUMBERS: usize = 16384;
 /// Fewest elements of a masked tile, which is a call of its own.
-const LEAST: usize = 100;
+const LEAST: usize = 48;
 /// Numbers of rows of a tile that are no powers of two.
 const FEW: [usize; 4] = [3, 5, 6, 7];
 /// Nanoseconds of an execution; of a call; of a vector of a whole tile, and of its share in a permutation, and in a conversion; of one of a partial tile, of
@@ -96,7 +96,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
             Ok(data) => data,
         };
         let (sums, scratch) = Behind::plan(op, problem, jit)?;
-        let far = !target.caches.keep(op.src.bytes().saturating_add(op.dst.bytes()));
+        let far = !target.is_near(op.src.bytes().saturating_add(op.dst.bytes()));
         // Vectors of AVX-512 write zeros as fast as they are cleared. Only tensors of one layout may be the same memory.
         let apart = !jit.avx512 && !problem.attr.reads_dst() && op.src.layout != op.dst.layout;
         let data = match cleared(&op.dst).filter(|_| apart) {

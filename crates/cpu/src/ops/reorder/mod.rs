@@ -144,7 +144,7 @@ fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
         let is_copy = check_copy(op, &problem.attr).is_ok();
         let other = || Skip::Shape("a copy of long runs, or of single elements");
         // Only generated code stores long runs non-temporally.
-        let cached = || target.caches.keep(op.dst.bytes().saturating_add(op.src.bytes()));
+        let cached = || target.is_near(op.dst.bytes().saturating_add(op.src.bytes()));
         let in_bytes = |words: i64| words < VECTOR || words > VECTORS && cached();
         if is_copy && in_bytes(all_copies(op, |copies| copies)?.words()) {
             return Err(other());
@@ -152,9 +152,11 @@ fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
         if !is_copy {
             check_numbers(op, &problem.attr)?;
         }
-        let (pipeline, scratch) = arithmetic(op, problem)?.finish()?;
-        let pipeline = if is_copy { pipeline.in_words().ok_or_else(other)? } else { pipeline };
-        Ok((Summed::new(op, target, Program::new(pipeline, isa)?.streaming(&target.caches), sums), scratch.max(sums_scratch)))
+        let (mut pipeline, scratch) = arithmetic(op, problem)?.finish()?;
+        if is_copy && !pipeline.copy_words() {
+            return Err(other());
+        }
+        Ok((Summed::new(op, target, Program::new(pipeline, isa)?.streaming(target, CpuTarget::is_near), sums), scratch.max(sums_scratch)))
     })
 }
 

@@ -20,6 +20,8 @@ const COPIES: Traversal =
     [[140.0, 22.0, 1.2, 0.0, 60.0, 0.5, 0.6, 5.2, 0.8, 0.5], [165.0, 25.0, 1.35, 0.0, 105.0, 4.6, 0.8, 5.6, 0.85, 0.85]];
 const SQUARED: Traversal =
     [[145.0, 18.0, 0.96, 0.0, 97.0, 0.2, 0.13, 75.0, 3.0, 0.1], [91.0, 18.0, 0.96, 0.0, 120.0, 0.26, 0.15, 60.0, 3.8, 2.0]];
+/// A byte of a copy, which L1 does not hold.
+const COPIED: f64 = 0.027;
 const PIPELINE: Traversal =
     [[186.0, 54.0, 4.7, 0.24, 150.0, 0.0, 1.46, 127.0, 4.4, 0.96], [240.0, 75.0, 6.0, 0.3, 200.0, 0.0, 2.0, 170.0, 6.0, 1.3]];
 /// Programs whose operands are in place, copied for them (each is counted), and in chunks.
@@ -34,8 +36,9 @@ const TABLES: Times<5> = [[171.0, 5.9, 0.67, 1.0, 3.0]; 2];
 const LOOKED_UP: Times<3> = [[125.0, 20.0, 1.1], [125.0, 19.0, 1.0]];
 /// An element of sums behind the elements.
 const SUM: f64 = 0.25;
-/// Bytes a nanosecond that a core moves beyond L2, and from or to memory.
-const BANDWIDTHS: [f64; 2] = [60.0, 12.0];
+/// Bytes a nanosecond that a core moves beyond L2, and beyond all that stays in the caches; and the part of that time with non-temporal stores.
+const BANDWIDTHS: [f64; 2] = [60.0, 20.0];
+const STREAMED: f64 = 0.625;
 
 /// The time of some counts.
 pub(super) fn total<const N: usize>(times: &Times<N>, isa: Option<Isa>, counts: [f64; N]) -> f64 {
@@ -62,7 +65,7 @@ pub(super) trait Timed {
 
 impl Timed for Copies {
     fn time(&self, isa: Option<Isa>) -> Option<f64> {
-        Some(traversed(&COPIES, isa, self.counts()?))
+        Some(traversed(&COPIES, isa, self.counts()?) + COPIED * self.bytes() as f64)
     }
 }
 
@@ -114,13 +117,12 @@ pub(super) fn of_sums(op: &Reorder) -> f64 {
     op.dst.bytes() as f64 * SUM
 }
 
-/// The time that a kernel waits for data that L2 does not hold; results that are stored non-temporally are not read before.
+/// The time that a kernel waits for data that L2 does not hold; lines of results that are stored non-temporally are not read before.
 pub(super) fn of_memory(op: &Reorder, target: &CpuTarget, streams: bool) -> f64 {
-    let (read, written) = (op.src.bytes(), op.dst.bytes());
-    let bytes = read.saturating_add(written);
-    let far = !target.caches.keep(bytes);
-    let moved = if far && streams { read } else { bytes };
-    if bytes > target.caches.l2 { moved as f64 / BANDWIDTHS[usize::from(far)] } else { 0.0 }
+    let bytes = op.src.bytes().saturating_add(op.dst.bytes());
+    let far = !target.is_near(bytes);
+    let part = if far && streams { STREAMED } else { 1.0 };
+    if bytes > target.caches.l2 { part * bytes as f64 / BANDWIDTHS[usize::from(far)] } else { 0.0 }
 }
 
 /// The plan of the row that is predicted to be fastest.

@@ -190,7 +190,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     RowPlan::resolved(problem, target, |problem| {
         let Op::Resampling(op) = &problem.op else { return Err(Skip::Op("another operation than resampling")) };
         let mut kernel = support::of_widths(jit, |isa| Blended::new(op, &problem.attr, isa))?;
-        kernel.streaming = !target.caches.keep(op.src.bytes().saturating_add(op.dst.bytes())) && kernel.has_whole_vectors(op);
+        kernel.streaming = !target.keeps(op.src.bytes().saturating_add(op.dst.bytes())) && kernel.has_whole_vectors(op);
         let scratch = kernel.specs[0].tail.scratch(kernel.made).and_then(|n| booked(&[n]));
         Ok((kernel, scratch.ok_or(TOO_LARGE)?))
     })

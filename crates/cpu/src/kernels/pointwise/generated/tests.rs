@@ -1,6 +1,7 @@
 use super::super::{Builder, Nest, Place};
 use super::*;
 use crate::Isa as Portable;
+use crate::hardware::Caches;
 use oxidnn_runtime::queue::Immediate;
 use oxidnn_runtime::{Bound as Argument, Buf, Region};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
@@ -202,12 +203,12 @@ fn results_are_the_same_past_the_caches() {
     let problem = problem(line);
     for target in targets() {
         let made = |kept: usize| {
-            let caches = Caches { l3: 2 * kept, ..target.caches };
+            let near = CpuTarget { threads: 1, caches: Caches { l2: kept, l3: 2 * kept, ..target.caches }, ..target };
             let mut b = Builder::elementwise(&problem, Arg::DST).unwrap();
             b.load_argument(0, Arg::SRC).unwrap();
             b.forward(0, EltwiseAlg::Linear, 2.0, 1.0);
             b.result(Arg::DST).unwrap();
-            Program::new(b.finish().unwrap().0, target.jit.unwrap()).unwrap().streaming(&caches)
+            Program::new(b.finish().unwrap().0, target.jit.unwrap()).unwrap().streaming(&near, CpuTarget::keeps)
         };
         let streams = |kept: usize| matches!(&made(kept).groups[0], Made::Fused(chain) if !chain.streamed.is_empty());
         assert_eq!([len * 8 - 1, len * 8].map(streams), [true, false]);
@@ -349,5 +350,7 @@ fn program_of_copy(line: &str, target: &CpuTarget) -> Program {
     let mut b = Builder::elementwise(&problem, Arg::DST).unwrap();
     b.load_argument(0, Arg::SRC).unwrap();
     b.result(Arg::DST).unwrap();
-    Program::new(b.finish().unwrap().0.in_words().unwrap(), target.jit.unwrap()).unwrap()
+    let mut pipeline = b.finish().unwrap().0;
+    assert!(pipeline.copy_words());
+    Program::new(pipeline, target.jit.unwrap()).unwrap()
 }
