@@ -81,7 +81,7 @@ pub struct Blocks {
 
 /// A K block of a product.
 #[derive(Clone, Copy, Debug)]
-pub struct KBlock {
+pub struct KBlockBytes {
     /// Bytes of a panel of `B` in the block.
     pub panel: usize,
     /// Panels of the product.
@@ -180,7 +180,7 @@ fn cores(list: &str) -> usize {
     list.split(',').filter_map(range).sum::<usize>().max(1)
 }
 
-impl KBlock {
+impl KBlockBytes {
     /// The panels of the K block that fit into `panels` bytes, and the tiles whose sums with these fit into `sums` bytes.
     pub fn blocks(&self, [panels, sums]: [usize; 2]) -> Blocks {
         let nc = (panels / self.panel.max(1)).clamp(1, self.panels.max(1));

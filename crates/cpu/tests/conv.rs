@@ -53,7 +53,7 @@ impl Case<'_> {
             if self.transposed { (i - 1) * s + (k - 1) * (d + 1) + 1 - pl - pr } else { (i + pl + pr - (k - 1) * (d + 1) - 1) / s + 1 }
         };
         let spatial = |f: &dyn Fn(&Line) -> i64| -> Vec<i64> { self.lines.iter().map(f).collect() };
-        let dims = |head: &[i64], tail: Vec<i64>| [head.to_vec(), tail].concat();
+        let dims = |head: &[i64], epilogue: Vec<i64>| [head.to_vec(), epilogue].concat();
         let src = tensor(&dims(&[self.mb, ic], spatial(&|l| l[0])), self.types[0], self.tags[0]);
         let head: Vec<i64> = if self.g > 1 { vec![self.g, self.oc, self.ic] } else { vec![self.oc, self.ic] };
         let weights = tensor(&dims(&head, spatial(&|l| l[1])), self.types[1], self.tags[1]);

@@ -4,14 +4,14 @@
 
 use oxidnn_cpu::CpuTarget;
 use oxidnn_cpu::kernels::blend;
-use oxidnn_cpu::kernels::columns::{Act, Blocks, Bound, Sweep};
+use oxidnn_cpu::kernels::columns::{Blocks, Bound, ColumnKernels, ColumnOp};
 use oxidnn_cpu::kernels::lookup;
+use oxidnn_cpu::kernels::microkernel::{Epilogue, EpilogueArgs};
 use oxidnn_cpu::kernels::permute::{LANES, Masks, Permuter, Places as TilePlaces, Tiles, Vectors as TileVectors};
 use oxidnn_cpu::kernels::responses::{Call as ResponsesCall, Pass, Plane, Responses, Side as Rows, Spec as ResponsesSpec};
 use oxidnn_cpu::kernels::scratch::lend;
-use oxidnn_cpu::kernels::strip::{self, Channels, Line, Operand, Row, Strip, Table, Tailed};
-use oxidnn_cpu::kernels::tile::{Tail, TailArgs};
-use oxidnn_cpu::kernels::transpose::{Interleaved, Interleaver, Matrix, Places, Squares, Turned, no_factors};
+use oxidnn_cpu::kernels::strip::{self, Channels, Line, Operand, Row, Strip, Table, WithEpilogue};
+use oxidnn_cpu::kernels::transpose::{Interleaved, Interleaver, Matrix, Places, RegisterTranspose, TransposeOperand, no_factors};
 use oxidnn_cpu::kernels::winograd::{
     Chunks, FusedMultiply, Multiply, POSITIONS, Panel, Pixels, Place, RESULTS, SIDE, SumsOf, Taps, Tile, Transformed, Transforms,
 };
@@ -48,7 +48,7 @@ fn bufs<const N: usize>(memory: &mut [Vec<f32>]) -> [Buf<'_>; N] {
     std::array::from_fn(|_| lend(pieces.next().expect("as many pieces as the entry takes")))
 }
 
-fn sweep(isa: Isa, act: Act) -> Entry {
+fn sweep(isa: Isa, act: ColumnOp) -> Entry {
     // Rows of bits are whole numbers.
     let (width, rows) = (if act.has_bits() { 4 * isa.width().lanes() } else { 2 * isa.width().lanes() + 3 }, 5);
     let (of_sums, of_all) = act.lines();
@@ -57,7 +57,7 @@ fn sweep(isa: Isa, act: Act) -> Entry {
     let blocks = Blocks { count: if act.has_bits() { 1 } else { 2 }, distance: rows * width, images: 1, image: 0 };
     let of_matrices = (0..matrices).map(|m| blocks.count * if m < matrices - of_bits { rows * width } else { rows * width / 32 });
     let lens: Vec<usize> = of_matrices.chain((0..of_all).map(|_| blocks.count * width)).collect();
-    let sweep = Sweep::get(isa, act, Elem::F32, (width, false)).unwrap();
+    let sweep = ColumnKernels::get(isa, act, Elem::F32, (width, false)).unwrap();
     entry(format!("{act:?}"), &lens, move |memory| {
         let (of_matrices, lines) = memory.split_at_mut(matrices);
         let bufs: Vec<_> = of_matrices.iter_mut().map(|m| (lend(m), 0)).collect();
@@ -93,15 +93,15 @@ fn table(channels: usize, other: usize, value: f32) -> Table {
 
 /// A call of all rows.
 fn call<'a>(table: &'a Table, [source, result]: [Operand<'a>; 2], other: Option<Operand<'a>>, channels: usize) -> strip::Call<'a> {
-    let (strips, tail) = (LEN / 2, (&TailArgs::NONE, 0));
-    strip::Call { table, rows: 0..ROWS, source, result, other, strips, channels, shift: &[], tail, far: true }
+    let (strips, epilogue) = (LEN / 2, (&EpilogueArgs::NONE, 0));
+    strip::Call { table, rows: 0..ROWS, source, result, other, strips, channels, shift: &[], epilogue, far: true }
 }
 
 fn strips(isa: Isa) -> Vec<Entry> {
     let lanes = isa.width().lanes();
     let channels = 2 * lanes;
     let sums = Depthwise { window: window(), weights: Elem::F32, dots: None, signed: false, group: [1, 1], shifted: true, single: false };
-    let kernel = Strip::get(isa, &Tailed { sums, tail: Tail::raw() }, Channels::once(channels)).unwrap();
+    let kernel = Strip::get(isa, &WithEpilogue { sums, epilogue: Epilogue::raw() }, Channels::once(channels)).unwrap();
     let table = table(channels, 0, 0.0);
     let lens = [ROWS * COLUMNS * channels, 2 * channels, ROWS * LEN * channels, channels];
     let forward = entry("strips", &lens, move |memory| {
@@ -142,7 +142,7 @@ fn pools(isa: Isa) -> Vec<Entry> {
     let all = [Take::Largest, Take::Mean { counted: false, exact: true }, Take::Shared, Take::Place(Elem::I32), Take::Chosen(Elem::I32)]
         .map(|take| {
             let pool = Pool { window: window(), take, counts: vec![2] };
-            let kernel = Strip::get(isa, &Tailed { sums: pool, tail: Tail::raw() }, Channels::once(channels)).unwrap();
+            let kernel = Strip::get(isa, &WithEpilogue { sums: pool, epilogue: Epilogue::raw() }, Channels::once(channels)).unwrap();
             let table = table(channels, 1, 1.0);
             let (source, result) = (ROWS * COLUMNS * channels, ROWS * LEN * channels);
             let lens = match take {
@@ -167,7 +167,7 @@ fn blends(isa: Isa) -> Vec<Entry> {
     let tap = move |at: usize| BlendTap { source: at * channels * 4, weight: 0.5 };
     let all = [(Some(2), false), (None, false), (Some(1), true)].map(|(taps, copies)| {
         let blend = Blend { source: Elem::F32, taps, lines: None, copies, vectors: 1, masked: false, across: false, streaming: false };
-        let kernel = blend::Blender::get(isa, &blend::Spec { sums: blend, tail: Tail::raw() }).unwrap();
+        let kernel = blend::Blender::get(isa, &blend::Spec { sums: blend, epilogue: Epilogue::raw() }).unwrap();
         let mut columns = blend::Columns::default();
         (0..LEN).for_each(|i| columns.push((0..taps.unwrap_or(2)).map(|k| tap(i + usize::from(k)))));
         let last = LEN - 1 + usize::from(taps.unwrap_or(2));
@@ -178,8 +178,15 @@ fn blends(isa: Isa) -> Vec<Entry> {
             let side = |buf| blend::Side { buf, at: 0, group: lanes * 4 };
             let result = (side(result), channels * 4);
             let farthest = [tap(last).source, 0];
-            let call =
-                blend::Call { columns: &columns, source: side(source), result, farthest, channels, tail: &TailArgs::NONE, channel: 0 };
+            let call = blend::Call {
+                columns: &columns,
+                source: side(source),
+                result,
+                farthest,
+                channels,
+                epilogue: &EpilogueArgs::NONE,
+                channel: 0,
+            };
             kernel.bind(&call).unwrap().run(0, &lines, true);
         })
     });
@@ -240,7 +247,7 @@ fn matrix(buf: Buf<'_>, row: usize) -> Matrix<'_> {
 fn transposes(isa: Isa) -> Vec<Entry> {
     let lanes = isa.width().lanes();
     let (rows, columns) = (lanes + 3, 2 * lanes + 1);
-    let squares = Squares::get(isa).unwrap();
+    let squares = RegisterTranspose::get(isa).unwrap();
     let exchange = squares.clone();
     let slices = entry("exchanged slices", &[rows * columns; 2], move |memory| {
         let [from, to] = memory else { panic!("two slices") };
@@ -252,13 +259,13 @@ fn transposes(isa: Isa) -> Vec<Entry> {
     });
     let kernel =
         Transpose { from: Elem::F32, to: Elem::F32, factors: [Factor::None, Factor::ByRow, Factor::None, Factor::None], placed: true };
-    let squares = Squares::of(isa, kernel).unwrap();
+    let squares = RegisterTranspose::of(isa, kernel).unwrap();
     let places = Places::new((0..columns).map(|column| [column * rows * 4]).collect());
     let turned = entry("exchanged by a table", &[rows * columns, rows * columns, rows], move |memory| {
         let [from, to, factors] = bufs(memory);
         let factors = no_factors().map(|_| (factors, 0));
         let (from, to) = (matrix(from, columns), matrix(to, 0));
-        squares.turn(&Turned { from, rows, columns, to, written: rows, places: Some((&places, 0)), factors });
+        squares.turn(&TransposeOperand { from, rows, columns, to, written: rows, places: Some((&places, 0)), factors });
     });
     let mut all = vec![slices, buffers, turned];
     for (from, summed) in [(Elem::I8, true), (Elem::F32, false)] {
@@ -303,7 +310,7 @@ fn permutes(isa: Isa) -> Vec<Entry> {
 
 fn transforms(isa: Isa) -> Vec<Entry> {
     let lanes = isa.width().lanes();
-    let transforms = Transforms::get(isa, Tail::raw()).unwrap();
+    let transforms = Transforms::get(isa, Epilogue::raw()).unwrap();
     let row = SIDE * lanes;
     let source = transforms.clone();
     let source = entry("transformed source", &[(SIDE - 1) * row, row, POSITIONS * lanes], move |memory| {
@@ -322,7 +329,7 @@ fn transforms(isa: Isa) -> Vec<Entry> {
         let [from, to] = memory else { panic!("two slices") };
         let pixels = Pixels { data: lend(to), pixel: lanes * 4, channel: lanes * 4, vectors: 1 };
         let rows = std::array::from_fn(|i| (i * RESULTS * lanes * 4) as isize);
-        transforms.results((from, lanes), &Tile { pixels, rows, wanted: [RESULTS; 2], operands: &TailArgs::NONE, column: 0 });
+        transforms.results((from, lanes), &Tile { pixels, rows, wanted: [RESULTS; 2], operands: &EpilogueArgs::NONE, column: 0 });
     });
     vec![source, weights, results]
 }
@@ -351,8 +358,8 @@ fn products(isa: Isa) -> Vec<Entry> {
 }
 
 fn entries(isa: Isa) -> Vec<Entry> {
-    let bits = [false, true].into_iter().flat_map(|masked| [Act::Products { masked }, Act::Gradient { masked }]);
-    let acts = [Act::Sum, Act::Moments, Act::Scale(Bound::Relu), Act::Scale(Bound::Kept)].into_iter().chain(bits);
+    let bits = [false, true].into_iter().flat_map(|masked| [ColumnOp::Products { masked }, ColumnOp::Gradient { masked }]);
+    let acts = [ColumnOp::Sum, ColumnOp::Moments, ColumnOp::Scale(Bound::Relu), ColumnOp::Scale(Bound::Kept)].into_iter().chain(bits);
     let mut all: Vec<Entry> = acts.map(|act| sweep(isa, act)).collect();
     all.extend(
         [

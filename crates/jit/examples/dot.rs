@@ -6,7 +6,7 @@
 use oxidnn_jit::arena::Options;
 use oxidnn_jit::asm::{Asm, Cond, Gpr, Mem, Op, Operand, Simd};
 use oxidnn_jit::ir::{Reuse, TileProduct};
-use oxidnn_jit::kernels::dot::{Ahead, Args, Dot, Product, Start};
+use oxidnn_jit::kernels::dot::{Args, Dot, DotType, InitialSums, PrefetchMode};
 use oxidnn_jit::kernels::tiles::{self, LINES, Setup, Shape, TAP_WORDS, Tiles};
 use oxidnn_jit::{CodeArena, Compiled, Entry, IrError, Isa, Key};
 use std::error::Error;
@@ -106,7 +106,7 @@ enum Kernel {
 const WHOLE: Shape = Shape { rows: [LINES; 2], steps: LINES };
 
 fn tile_kernel(product: TileProduct) -> Tiles {
-    Tiles { product, tall: 2, vectors: 4, line: 4, start: Start::Zero, panels: Reuse::Temporal, ahead: Ahead::Given }
+    Tiles { product, tall: 2, vectors: 4, line: 4, start: InitialSums::Zero, panels: Reuse::Temporal, prefetch: PrefetchMode::Given }
 }
 
 impl Kernel {
@@ -127,7 +127,7 @@ impl Kernel {
     /// Rows, columns, depth of a step.
     fn sizes(self, isa: Isa) -> (usize, usize, usize) {
         match self {
-            Kernel::Dot(d) => (usize::from(d.rows), d.columns(isa), d.product.depth()),
+            Kernel::Dot(d) => (usize::from(d.rows), d.columns(isa), d.product.step_depth()),
             Kernel::Tiles(t) => {
                 (usize::from(t.tall) * LINES, usize::from(t.vectors) * LINES, if t.product == TileProduct::Bf16 { 2 } else { 4 })
             }
@@ -137,8 +137,8 @@ impl Kernel {
     /// The instruction that does the work: where there is one.
     fn op(self, isa: Isa) -> Op {
         match self {
-            Kernel::Dot(Dot { product: Product::Bf16, .. }) if isa.bf16 => Op::DotBf16,
-            Kernel::Dot(Dot { product: Product::U8S8 | Product::S8S8 | Product::U8S7 | Product::S8S7, .. }) if isa.vnni => Op::DotU8S8,
+            Kernel::Dot(Dot { product: DotType::Bf16, .. }) if isa.bf16 => Op::DotBf16,
+            Kernel::Dot(Dot { product: DotType::U8S8 | DotType::S8S8 | DotType::U8S7 | DotType::S8S7, .. }) if isa.vnni => Op::DotU8S8,
             Kernel::Dot(_) => Op::FmaF32,
             Kernel::Tiles(Tiles { product: TileProduct::Bf16, .. }) => Op::TileDotBf16,
             Kernel::Tiles(Tiles { product: TileProduct::U8S8, .. }) => Op::TileDotU8S8,
@@ -223,8 +223,8 @@ impl Case {
             a_step: 4,
             b_row: columns * 4,
             last: isa.width().lanes(),
-            ahead: 0,
-            ahead_step: 0,
+            prefetch: 0,
+            prefetch_step: 0,
         };
         let calls: Vec<Args> = (0..self.tiles_n).map(panel).collect();
         // SAFETY: by the caller's promise.
@@ -265,8 +265,8 @@ impl Case {
             sums: memory.c.at(i * rows * memory.c_row),
             sums_row: memory.c_row,
             sums_lower: LINES * memory.c_row,
-            ahead: taps.as_ptr().addr(),
-            ahead_step: 0,
+            prefetch: taps.as_ptr().addr(),
+            prefetch_step: 0,
         };
         let calls: Vec<tiles::Args> = taps.iter().enumerate().map(&mut call).collect();
         // SAFETY: by the caller's promise.
@@ -300,7 +300,7 @@ fn kernels(isa: Isa) -> Vec<Kernel> {
     let wide: &[(u8, u8)] = &[(7, 4), (6, 4), (8, 3), (8, 2), (10, 1)];
     let narrow: &[(u8, u8)] = &[(6, 2), (10, 1)];
     let mut kernels = Vec::new();
-    for product in Product::ALL {
+    for product in DotType::ALL {
         let fits = |shape: &&(u8, u8)| **shape != (7, 4) || product.is_native(isa);
         for &(rows, vectors) in if isa.avx512 { wide } else { narrow }.iter().filter(fits) {
             kernels.push(Kernel::Dot(Dot::new(product, rows, vectors)));

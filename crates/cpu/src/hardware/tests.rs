@@ -48,7 +48,7 @@ fn blocks_stay_in_their_shares() {
     let budget = Caches::USUAL.budget(false);
     for (steps, panels, tiles) in [(1, 1, 1), (64, 4, 100), (1024, 64, 500), (1024, 3, 2), (4096, 1000, 10_000), (0, 0, 0)] {
         for carries in [false, true] {
-            let k = KBlock { panel: steps * 256, panels, width: 64, tall: 6, tiles, carries };
+            let k = KBlockBytes { panel: steps * 256, panels, width: 64, tall: 6, tiles, carries };
             let Blocks { mc, nc } = k.blocks([budget.panels, budget.sums]);
             assert!((1..=panels.max(1)).contains(&nc) && (1..=tiles.max(1)).contains(&mc), "{k:?}");
             assert!(nc == 1 || nc * k.panel <= budget.panels, "{k:?}: {nc}");

@@ -2,16 +2,16 @@
 
 use super::code;
 use super::extent::{Read, Written, reach};
-use super::strip::{Finished, Tailed};
-use super::tile::TailArgs;
-use super::tile::tail::Results;
+use super::microkernel::EpilogueArgs;
+use super::microkernel::epilogue::Results;
+use super::strip::{Finished, WithEpilogue};
 use oxidnn_jit::kernels::blend::{Args, Blend, Tap};
 use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 
 /// The key of a kernel.
-pub type Spec = Tailed<Blend>;
+pub type Spec = WithEpilogue<Blend>;
 
 /// The columns of a row: the taps of each, by byte offset from the begin of a line.
 #[derive(Clone, Default, Debug)]
@@ -75,7 +75,7 @@ pub struct Call<'a> {
     /// Number of channels.
     pub channels: usize,
     /// Operands of the epilogue.
-    pub tail: &'a TailArgs<'a>,
+    pub epilogue: &'a EpilogueArgs<'a>,
     /// The column of these operands that belongs to the first channel.
     pub channel: usize,
 }
@@ -132,7 +132,7 @@ impl Blender {
             Read::from(call.source.buf).at("source", call.source.at, end)
         });
         let (result, column) = call.result;
-        let size = self.spec.tail.dst_size();
+        let size = self.spec.epilogue.dst_size();
         let to = reach(&[(groups, result.group), (columns, column)], last * size).and_then(|to| to.checked_add(row));
         let at = Written::from(result.buf).at("result", result.at, to);
         let args = Args {
@@ -152,7 +152,7 @@ impl Blender {
             last: 1,
         };
         let results = Results { column: call.channel, channels: groups * group, at, reach: to };
-        Some(Rows { blender: self, call, args: Finished::new(args, &self.spec.tail, call.tail, results), result: at })
+        Some(Rows { blender: self, call, args: Finished::new(args, &self.spec.epilogue, call.epilogue, results), result: at })
     }
 }
 

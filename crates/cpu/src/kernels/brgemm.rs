@@ -3,7 +3,10 @@
 //! `C[m x n] (+)= sum over pairs of A[m x k] * B[k x n]`, with any strides of rows. It is [`Tile`]s side by side; the pairs are the taps of
 //! their strips.
 
-use super::tile::{Call, Line, List, MOST_ROWS, Panels, Product, Spec, Start, Stride, Strip, Tile, max_rows, max_vectors};
+use super::microkernel::{
+    AddressList, DotType, InitialSums, LineStride, MOST_ROWS, Microkernel, MicrokernelCall, MicrokernelKey, Panels, Stride, TileStrip,
+    max_rows, max_vectors,
+};
 pub use oxidnn_jit::Isa;
 use oxidnn_runtime::{Allocation, Buf};
 use oxidnn_spec::Error;
@@ -15,7 +18,7 @@ mod tests;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
     /// Types. `B` has [`Product::together`] elements of K interleaved for every column, zero-padded to the last whole group.
-    pub product: Product,
+    pub product: DotType,
     /// Rows of `A` and `C`.
     pub m: usize,
     /// Columns of `B` and `C`.
@@ -57,14 +60,14 @@ struct Rows {
     first: usize,
     height: usize,
     tiles: usize,
-    kernels: Vec<Tile>,
+    kernels: Vec<Microkernel>,
 }
 
 /// A row of `A` that is zero: its sums, by the kernels of each band, are the excess of sums of signed bytes.
 #[derive(Debug)]
 struct Zeros {
     row: Allocation,
-    kernels: Vec<Tile>,
+    kernels: Vec<Microkernel>,
 }
 
 /// Most columns of a band.
@@ -75,12 +78,12 @@ const STACK_LIST_WORDS: usize = 256;
 impl Shape {
     /// Bytes of an element of `A`.
     fn a_bytes(&self) -> usize {
-        4 / self.product.depth()
+        4 / self.product.step_depth()
     }
 
     /// Bytes of a column in a line of `B`.
     fn column_bytes(&self) -> usize {
-        self.a_bytes() * self.product.together()
+        self.a_bytes() * self.product.vnni()
     }
 
     /// Bytes of an `A`, from its first element to the end of its last; `None` on overflow.
@@ -91,7 +94,7 @@ impl Shape {
 
     /// Bytes of a `B`.
     pub fn b_extent(&self) -> Option<usize> {
-        let lines = self.k.div_ceil(self.product.together());
+        let lines = self.k.div_ceil(self.product.vnni());
         self.ldb.checked_mul(lines.checked_sub(1)?)?.checked_add(self.n)?.checked_mul(self.column_bytes())
     }
 
@@ -125,20 +128,23 @@ impl Brgemm {
             Band { column, columns, last: columns - (columns.div_ceil(lanes) - 1) * lanes }
         };
         let bands: Vec<Band> = (0..n).step_by(wide).map(band).collect();
-        let kernels = |rows: usize, start: Start| -> Result<Vec<Tile>, Error> {
+        let kernels = |rows: usize, start: InitialSums| -> Result<Vec<Microkernel>, Error> {
             let tile = |band: &Band| {
-                let (masked, partial) = (band.last < lanes, (k % shape.product.depth()) as u8);
-                let spec = Spec::new(shape.product, rows, band.columns.div_ceil(lanes));
-                Tile::get(isa, &Spec { line: Line::Strided, a_step: Stride::Fixed(4), partial, start, masked, ..spec })
+                let (masked, partial) = (band.last < lanes, (k % shape.product.step_depth()) as u8);
+                let spec = MicrokernelKey::new(shape.product, rows, band.columns.div_ceil(lanes));
+                Microkernel::get(
+                    isa,
+                    &MicrokernelKey { line: LineStride::Strided, a_step: Stride::Fixed(4), k_tail: partial, start, masked, ..spec },
+                )
             };
             bands.iter().map(tile).collect()
         };
-        let start = if shape.add { Start::Load } else { Start::Zero };
+        let start = if shape.add { InitialSums::Load } else { InitialSums::Zero };
         let heights = [(0, rows, m / rows), (m / rows * rows, m % rows, 1)].into_iter().filter(|(_, height, _)| *height > 0);
         let strips = heights.map(|(first, height, tiles)| Ok(Rows { first, height, tiles, kernels: kernels(height, start)? }));
         let strips = strips.collect::<Result<_, Error>>()?;
         let zeros = match shape.product {
-            Product::S8S8 => Some(Zeros { row: Allocation::host(k.next_multiple_of(4))?, kernels: kernels(1, Start::Zero)? }),
+            DotType::S8S8 => Some(Zeros { row: Allocation::host(k.next_multiple_of(4))?, kernels: kernels(1, InitialSums::Zero)? }),
             _ => None,
         };
         Ok(Brgemm { shape, bands, strips, zeros })
@@ -157,7 +163,7 @@ impl Brgemm {
     pub fn run(&self, a: Buf, b: Buf, pairs: &[[usize; 2]], c: &mut [f32]) {
         let mut stack = [0; STACK_LIST_WORDS];
         let highest = self.strips.iter().map(|s| s.height).max().unwrap_or(1);
-        let words = List::words(1, [highest; 2], pairs.len()).unwrap_or(usize::MAX);
+        let words = AddressList::words(1, [highest; 2], pairs.len()).unwrap_or(usize::MAX);
         let mut heap = if words > STACK_LIST_WORDS { vec![0; words] } else { Vec::new() };
         let words = if words > STACK_LIST_WORDS { &mut heap[..] } else { &mut stack[..] };
         let zeros = self.zeros.as_ref().and_then(|z| z.row.region().bytes()).unwrap_or(Buf::empty());
@@ -174,11 +180,11 @@ impl Brgemm {
         }
     }
 
-    fn tile(&self, (band, tile): (&Band, &Tile), strips: &[usize], on: Operands, sums: &mut [f32]) {
+    fn tile(&self, (band, tile): (&Band, &Microkernel), strips: &[usize], on: Operands, sums: &mut [f32]) {
         let (shape, bytes) = (&self.shape, self.shape.column_bytes());
         let panels = Panels::one(band.column * bytes);
-        let raw = Call::raw(strips, shape.k / shape.product.depth(), panels, (sums, shape.ldc));
-        tile.run(Call { a: on.a, zeros: on.zeros, b: on.b, b_row: shape.ldb * bytes, last: band.last, ..raw });
+        let raw = MicrokernelCall::raw(strips, shape.k / shape.product.step_depth(), panels, (sums, shape.ldc));
+        tile.run(MicrokernelCall { a: on.a, zeros: on.zeros, b: on.b, b_row: shape.ldb * bytes, last: band.last, ..raw });
     }
 
     /// Subtracts the excess of sums of signed bytes: the sums that a row of zeros gives.
@@ -206,9 +212,9 @@ struct Operands<'a> {
 }
 
 /// A strip of `tiles` tiles of `rows` rows, whose rows of `A` are `step` bytes apart, with taps that give the offsets of `B` and `A`.
-fn list(words: &mut [usize], (rows, tiles, step): (usize, usize, usize), taps: impl Iterator<Item = (usize, usize)>) -> List<'_> {
-    let mut list = List::new(words, rows);
-    list.strip(Strip { tiles, sums: 0, a_row: step, c_row: 0, to: (0, &[0; MOST_ROWS]) });
+fn list(words: &mut [usize], (rows, tiles, step): (usize, usize, usize), taps: impl Iterator<Item = (usize, usize)>) -> AddressList<'_> {
+    let mut list = AddressList::new(words, rows);
+    list.strip(TileStrip { tiles, sums: 0, a_row: step, c_row: 0, to: (0, &[0; MOST_ROWS]) });
     taps.for_each(|(b, a)| list.tap(b, a, &std::array::from_fn(|i| i * step)));
     list
 }

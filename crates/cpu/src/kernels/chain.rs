@@ -2,7 +2,7 @@
 //! destination's scale and zero point are steps `x = f(x, y, z)`, whose operands have names.
 //!
 //! [`steps`] is the one place that interprets attributes. Kernels provide the operands: lines by column beside a tile in registers
-//! ([`Tail`](super::tile::Tail)), registers of a program ([`Builder`](super::pointwise::Builder)), rows at any position ([`Chain`]).
+//! ([`Epilogue`](super::microkernel::Epilogue)), registers of a program ([`Builder`](super::pointwise::Builder)), rows at any position ([`Chain`]).
 //! Formulas are lowered twice: to vector instructions ([`jit`]), and to loops over lines of f32 ([`lanes`]).
 
 pub mod jit;

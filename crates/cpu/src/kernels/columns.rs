@@ -9,7 +9,7 @@ use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 use std::ops::Range;
 
-pub use oxidnn_jit::kernels::columns::{Act, Bound, Columns};
+pub use oxidnn_jit::kernels::columns::{Bound, ColumnOp, Columns};
 
 /// Bytes of the rows of a call of several groups of columns: they are still in L1 for the next group.
 const L1_BYTES: usize = 8 * 1024;
@@ -33,8 +33,8 @@ pub struct Blocks {
 
 /// The kernels for matrices of some width.
 #[derive(Clone, Debug)]
-pub struct Sweep {
-    act: Act,
+pub struct ColumnKernels {
+    act: ColumnOp,
     elem: Elem,
     width: usize,
     /// Whether the last columns are a partial vector.
@@ -60,9 +60,9 @@ struct Part {
 /// Most matrices of a kernel.
 pub const MATRICES: usize = BITS + 1;
 
-impl Sweep {
+impl ColumnKernels {
     /// The operation.
-    pub fn act(&self) -> Act {
+    pub fn act(&self) -> ColumnOp {
         self.act
     }
 
@@ -71,7 +71,7 @@ impl Sweep {
     ///
     /// # Errors
     /// As for [`code::get`].
-    pub fn get(isa: Isa, act: Act, elem: Elem, (width, far): (usize, bool)) -> Result<Sweep, Error> {
+    pub fn get(isa: Isa, act: ColumnOp, elem: Elem, (width, far): (usize, bool)) -> Result<ColumnKernels, Error> {
         let (lanes, most) = (isa.width().lanes(), Columns::most_vectors(isa, act));
         let (whole, last) = (width / lanes, width % lanes);
         // Groups of equal numbers of vectors if these are large enough, else the largest possible groups and a rest.
@@ -87,7 +87,7 @@ impl Sweep {
             parts.push(Part { entry: code::get(isa, &kernel)?, streaming, first, columns, groups, each: vectors * lanes });
             first += columns;
         }
-        Ok(Sweep { act, elem, width, masked: last > 0, far: far && parts.len() == 1, parts })
+        Ok(ColumnKernels { act, elem, width, masked: last > 0, far: far && parts.len() == 1, parts })
     }
 
     /// Runs the operation on some rows of the blocks, which begin at the given bytes, with sums and other values by column of all blocks.

@@ -1,13 +1,13 @@
-//! Products of plain matrices, in batches: the provider of rows at constant strides for the loop nest, on vectors and on AMX.
+//! Products of plain matrices, in batches: the provider of rows at constant strides for the macrokernel, on vectors and on AMX.
 //!
-//! `B` is in panels, row-major or transposed. The nest packs it K block by K block for each group of panels. For AMX, which passes over
+//! `B` is in panels, row-major or transposed. The macrokernel packs it K block by K block for each group of panels. For AMX, which passes over
 //! panels several times as fast, all panels are packed ahead, once for all workers, unless each is used by one task alone.
 
-use super::amx::{self, Half, Lines, Loops, ReadyLoops, Run};
+use super::amx::{self, HalfTile, HalfTileProvider, Macrokernel, ReadyMacrokernel, Run};
+use super::macrokernel::{self, BLayout, KBlock, Packing, PanelBlock, RowProvider, Shape, SumBlock};
+use super::microkernel::{AddressList, DotType, Epilogue, EpilogueArgs, MOST_ROWS, Stride, TileStrip};
 use super::multiversion::Simd;
-use super::nest::{self, Block, Packed, Packs, Part, Right, Rows, Shape};
 use super::scratch::Part as Scratch;
-use super::tile::{List, MOST_ROWS, Product, Stride, Strip, Tail, TailArgs};
 use crate::CpuTarget;
 use crate::decision::How;
 use crate::hardware::K_STEPS;
@@ -25,15 +25,15 @@ pub struct Kind {
     /// Instruction set.
     pub isa: Isa,
     /// Types.
-    pub product: Product,
+    pub product: DotType,
     /// The layout of `B`.
-    pub right: Right,
+    pub right: BLayout,
     /// The layout of the steps of `A`.
     pub a_step: Stride,
     /// Whether sums start with what [`Operands::begin`] writes; else with zero. On vectors only.
     pub begins: bool,
     /// The epilogue in registers; without it raw sums are handed on.
-    pub tail: Option<Arc<Tail>>,
+    pub epilogue: Option<Arc<Epilogue>>,
 }
 
 /// Sizes of a product.
@@ -54,8 +54,8 @@ pub struct Sizes {
 /// A planned product.
 #[derive(Clone, Debug)]
 pub struct Gemm {
-    loops: Loops,
-    right: Right,
+    loops: Macrokernel,
+    right: BLayout,
     sizes: Sizes,
     workers: usize,
 }
@@ -71,7 +71,7 @@ pub const TOO_MANY_STEPS: Skip = Skip::Shape("reductions of more steps than a pl
 #[derive(Debug)]
 pub struct Ready {
     gemm: Gemm,
-    loops: ReadyLoops,
+    loops: ReadyMacrokernel,
     /// Elements of all panels that are packed ahead.
     packed: usize,
 }
@@ -89,7 +89,7 @@ pub struct Operands<'a> {
     /// Notes about `B`, if it no longer changes.
     pub notes: Option<&'a Notes>,
     /// The packing of its panels, if it is to be packed.
-    pub packs: Packs<'a>,
+    pub packs: Packing<'a>,
     /// From a row of `B` to the next; used only if it is read in place.
     pub b_row: usize,
     /// From a panel of `B` to the next.
@@ -101,13 +101,13 @@ pub struct Operands<'a> {
     /// Byte offsets of a product of the batch in `A`, `B` and the destination.
     pub starts: &'a (dyn Fn(usize) -> [usize; 3] + Sync),
     /// Operands of the epilogue.
-    pub tail: Option<&'a TailArgs<'a>>,
+    pub epilogue: Option<&'a EpilogueArgs<'a>>,
     /// The column of these at which a product of the batch begins.
-    pub tail_column: &'a (dyn Fn(usize) -> usize + Sync),
+    pub epilogue_column: &'a (dyn Fn(usize) -> usize + Sync),
     /// Writes the initial sums of a block, if they are not zero.
-    pub begin: &'a (dyn Fn(Block<'_>) + Sync),
+    pub begin: &'a (dyn Fn(SumBlock<'_>) + Sync),
     /// Takes raw sums if there is no epilogue in registers.
-    pub store: &'a (dyn Fn(Block<'_>) + Sync),
+    pub store: &'a (dyn Fn(SumBlock<'_>) + Sync),
 }
 
 impl Operands<'_> {
@@ -118,14 +118,14 @@ impl Operands<'_> {
         a_depth: 0,
         b: Buf::empty(),
         notes: None,
-        packs: Packs::Nothing,
+        packs: Packing::Nothing,
         b_row: 0,
         b_column: 0,
         c: Buf::empty(),
         c_row: 0,
         starts: &|_| [0; 3],
-        tail: None,
-        tail_column: &|_| 0,
+        epilogue: None,
+        epilogue_column: &|_| 0,
         begin: &|_| {},
         store: &|_| {},
     };
@@ -133,12 +133,12 @@ impl Operands<'_> {
 
 impl Sizes {
     /// K cut into equal blocks of at most `most` steps, a multiple of `unit`.
-    fn parts(&self, product: Product, most: usize, unit: usize) -> Vec<Part> {
-        let (each, steps) = (product.depth(), self.depth.div_ceil(product.depth()).max(1));
+    fn parts(&self, product: DotType, most: usize, unit: usize) -> Vec<KBlock> {
+        let (each, steps) = (product.step_depth(), self.depth.div_ceil(product.step_depth()).max(1));
         let per = steps.div_ceil(steps.div_ceil(most)).next_multiple_of(unit);
         let part = |first: usize| {
             let depth = self.depth.min((first + per) * each) - first * each;
-            Part { taps: 1, first, steps: depth / each, partial: (depth % each) as u8, taken: None }
+            KBlock { taps: 1, first, steps: depth / each, k_tail: (depth % each) as u8, taken: None }
         };
         (0..steps).step_by(per).map(part).collect()
     }
@@ -158,7 +158,7 @@ impl Gemm {
     /// # Errors
     /// As for [`Gemm::new`].
     pub fn in_blocks(kind: Kind, sizes: Sizes, most: usize, target: &CpuTarget) -> Result<Gemm, Skip> {
-        let (isa, right, steps) = (kind.isa, kind.right, sizes.depth.div_ceil(kind.product.depth()));
+        let (isa, right, steps) = (kind.isa, kind.right, sizes.depth.div_ceil(kind.product.step_depth()));
         if steps > MOST_STEPS {
             return Err(TOO_MANY_STEPS);
         }
@@ -172,18 +172,18 @@ impl Gemm {
             panel: sizes.width,
             panel_bytes: steps * 4 * sizes.width,
             memory: 0,
-            parts,
+            k_blocks: parts,
             // Rows that are read by columns are in too many pieces for prefetch.
             source: if kind.a_step == Stride::Given { 0 } else { sizes.batch * sizes.rows * steps * 4 },
             product: kind.product,
-            right,
+            b_layout: right,
             a_step: kind.a_step,
             joint_row_bytes: 0,
             begins: kind.begins,
             padded: false,
-            tail: kind.tail,
+            epilogue: kind.epilogue,
         };
-        Ok(Gemm { loops: Loops::new(isa, shape, &[sizes.rows], target), right, sizes, workers: target.threads })
+        Ok(Gemm { loops: Macrokernel::new(isa, shape, &[sizes.rows], target), right, sizes, workers: target.threads })
     }
 
     /// Its sizes.
@@ -192,28 +192,28 @@ impl Gemm {
     }
 
     /// The types.
-    pub fn product(&self) -> Product {
+    pub fn product(&self) -> DotType {
         self.loops.shape().product
     }
 
     /// Whether it runs on AMX.
     pub fn is_on_amx(&self) -> bool {
-        matches!(self.loops, Loops::Tiles(_))
+        matches!(self.loops, Macrokernel::Amx(_))
     }
 
     /// How `B` is read.
-    pub fn right(&self) -> Right {
+    pub fn right(&self) -> BLayout {
         self.right
     }
 
     /// Blocks and the caches they stay in, and the predicted speed.
     pub fn how(&self) -> How {
         let algorithm = match (&self.loops, self.right) {
-            (Loops::Tiles(_), _) => "product of matrices, on tiles of AMX",
-            (_, Right::Panels) => "product of matrices, on vectors, panels packed ahead",
-            (_, Right::Packed) => "product of matrices, on vectors, panels packed K block by K block",
-            (_, Right::Decoded) => "product of matrices, on vectors, panels unpacked K block by K block",
-            (_, Right::InPlace) => "product of matrices, on vectors, the right operand read in place",
+            (Macrokernel::Amx(_), _) => "product of matrices, on tiles of AMX",
+            (_, BLayout::Panels) => "product of matrices, on vectors, panels packed ahead",
+            (_, BLayout::Packed) => "product of matrices, on vectors, panels packed K block by K block",
+            (_, BLayout::Decoded) => "product of matrices, on vectors, panels unpacked K block by K block",
+            (_, BLayout::InPlace) => "product of matrices, on vectors, the right operand read in place",
         };
         let how = self.loops.how();
         How { algorithm: algorithm.into(), copies: self.panels_len().unwrap_or(0) * 4, cores: how.cores.min(self.workers), ..how }
@@ -227,7 +227,7 @@ impl Gemm {
     /// Elements of all panels that are packed ahead; `None` on overflow.
     fn panels_len(&self) -> Option<usize> {
         let shape = self.loops.shape();
-        let packed = matches!(&self.loops, Loops::Tiles(drive) if !drive.packs()) && self.right != Right::Panels;
+        let packed = matches!(&self.loops, Macrokernel::Amx(macrokernel) if !macrokernel.packs()) && self.right != BLayout::Panels;
         let panels = if packed { self.sizes.batch.checked_mul(shape.panels())? } else { 0 };
         panels.checked_mul(shape.panel_bytes / 4)?.checked_next_multiple_of(16)
     }
@@ -258,15 +258,15 @@ impl Ready {
                 }
                 let first = i % count * shape.panel;
                 let columns = first..shape.columns.min(first + shape.panel);
-                on.packs.panels(simd, Packed { at: in_place(i / count), depth: 0..gemm.sizes.depth, columns }, shape.form(), to);
+                on.packs.panels(simd, PanelBlock { at: in_place(i / count), depth: 0..gemm.sizes.depth, columns }, shape.form(), to);
             };
             (packed.refill(executor, (panel / 4).max(1), &make), &behind, panel)
         } else {
             (on.b, &in_place, on.b_column)
         };
-        let operands = nest::Operands {
+        let operands = macrokernel::Operands {
             simd,
-            work: &Strided { on },
+            rows: &Strided { on },
             a: on.a,
             zeros: Buf::empty(),
             sources: None,
@@ -277,9 +277,9 @@ impl Ready {
             b_unit,
             b_panel,
             b_row: on.b_row,
-            a_step: on.a_depth * shape.product.depth(),
+            a_step: on.a_depth * shape.product.step_depth(),
             c: on.c,
-            tail: on.tail.map(|tail| (tail, on.tail_column)),
+            epilogue: on.epilogue.map(|epilogue| (epilogue, on.epilogue_column)),
         };
         shares.work(executor, gemm.workers, gemm.loops.tasks(), &|task, share| loops.task(task, share, &operands));
     }
@@ -298,7 +298,7 @@ impl Strided<'_, '_> {
     }
 }
 
-impl Rows for Strided<'_, '_> {
+impl RowProvider for Strided<'_, '_> {
     /// The next rows of `A` and of the destination.
     type Cursor = [usize; 2];
 
@@ -307,10 +307,10 @@ impl Rows for Strided<'_, '_> {
     }
 
     #[inline]
-    fn strip(&self, [a, c]: &mut [usize; 2], sums: usize, most: usize, list: &mut List<'_>) -> usize {
+    fn strip(&self, [a, c]: &mut [usize; 2], sums: usize, most: usize, list: &mut AddressList<'_>) -> usize {
         let (a_row, c_row) = (self.on.a_row, self.on.c_row);
         let offsets = |row: usize| -> [usize; MOST_ROWS] { std::array::from_fn(|i| i * row) };
-        list.strip(Strip { tiles: most, sums, a_row, c_row, to: (*c, &offsets(c_row)) });
+        list.strip(TileStrip { tiles: most, sums, a_row, c_row, to: (*c, &offsets(c_row)) });
         list.tap(0, *a, &offsets(a_row));
         let rows = most * list.rows();
         (*a, *c) = (*a + rows * a_row, *c + rows * c_row);
@@ -321,23 +321,23 @@ impl Rows for Strided<'_, '_> {
         self.at(unit, 0)
     }
 
-    fn begin(&self, block: Block<'_>) {
+    fn begin(&self, block: SumBlock<'_>) {
         (self.on.begin)(block);
     }
 
-    fn store(&self, block: Block<'_>) {
+    fn store(&self, block: SumBlock<'_>) {
         (self.on.store)(block);
     }
 }
 
-impl Lines for Strided<'_, '_> {
+impl HalfTileProvider for Strided<'_, '_> {
     type Cursor = [usize; 2];
 
     fn cursor(&self, unit: usize, row: usize) -> [usize; 2] {
         self.at(unit, row)
     }
 
-    fn lines(&self, cursor: &mut [usize; 2], half: &mut Half<'_>) {
+    fn lines(&self, cursor: &mut [usize; 2], half: &mut HalfTile<'_>) {
         let [a, c] = *cursor;
         *half.to = std::array::from_fn(|i| c + i * self.on.c_row);
         half.line(0, a, self.on.a_row);
@@ -356,11 +356,11 @@ impl Lines for Strided<'_, '_> {
         tap(0, *a, 0..usize::MAX);
     }
 
-    fn begin(&self, block: Block<'_>) {
+    fn begin(&self, block: SumBlock<'_>) {
         (self.on.begin)(block);
     }
 
-    fn store(&self, block: Block<'_>) {
+    fn store(&self, block: SumBlock<'_>) {
         (self.on.store)(block);
     }
 }

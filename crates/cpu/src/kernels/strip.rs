@@ -3,8 +3,8 @@
 
 use super::code;
 use super::extent::{LINE, Read, Written, reach};
-use super::tile::tail::{Results, StripBlock};
-use super::tile::{Tail, TailArgs};
+use super::microkernel::epilogue::{Results, StripBlock};
+use super::microkernel::{Epilogue, EpilogueArgs};
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::depthwise::weights;
 use oxidnn_jit::kernels::strips::{self, Args, Other, StripKey, Window, WindowKey};
@@ -77,14 +77,14 @@ impl Table {
 
 /// The key of a kernel of strips with an epilogue.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Tailed<K> {
+pub struct WithEpilogue<K> {
     /// The kernel for the results.
     pub sums: K,
     /// Their epilogue, which stores them.
-    pub tail: Tail,
+    pub epilogue: Epilogue,
 }
 
-impl<K: StripKey> Key for Tailed<K> {
+impl<K: StripKey> Key for WithEpilogue<K> {
     type Args = Finished<K::Args>;
 
     fn name(&self, isa: Isa) -> String {
@@ -92,7 +92,7 @@ impl<K: StripKey> Key for Tailed<K> {
     }
 
     fn write(&self, f: &mut Function) {
-        self.sums.write_strips(f, &mut |f, strip| self.tail.write_strip(f, strip, Finished::<K::Args>::TAIL));
+        self.sums.write_strips(f, &mut |f, strip| self.epilogue.write_strip(f, strip, Finished::<K::Args>::TAIL));
     }
 }
 
@@ -101,20 +101,20 @@ impl<K: StripKey> Key for Tailed<K> {
 #[derive(Debug)]
 pub struct Finished<A> {
     pub(super) args: A,
-    tail: StripBlock,
+    epilogue: StripBlock,
 }
 
 impl<A> Finished<A> {
     /// The offset of the epilogue's arguments.
-    pub(super) const TAIL: usize = offset_of!(Finished<A>, tail);
+    pub(super) const TAIL: usize = offset_of!(Finished<A>, epilogue);
 
     /// The arguments of a call with these results.
     ///
     /// # Panics
     /// If the epilogue's operands are shorter than the results.
-    pub(super) fn new(args: A, tail: &Tail, operands: &TailArgs<'_>, results: Results) -> Finished<A> {
-        let found = operands.of_strips(tail, results);
-        Finished { args, tail: found.unwrap_or_else(|| panic!("operands of a strip's tail end before {results:?}")) }
+    pub(super) fn new(args: A, epilogue: &Epilogue, operands: &EpilogueArgs<'_>, results: Results) -> Finished<A> {
+        let found = operands.of_strips(epilogue, results);
+        Finished { args, epilogue: found.unwrap_or_else(|| panic!("operands of a strip's epilogue end before {results:?}")) }
     }
 }
 
@@ -162,7 +162,7 @@ struct Part {
     /// Channels of a group, of the source and of the result.
     channels: [usize; 2],
     is_shifted: bool,
-    tail: Tail,
+    epilogue: Epilogue,
     lanes: usize,
     /// Columns from the first to the last that is read; `None` if none is read.
     span: Option<usize>,
@@ -217,7 +217,7 @@ pub struct Call<'a> {
     /// What is subtracted from the source, by channel; whole vectors, or empty.
     pub shift: &'a [f32],
     /// Operands of the epilogue, and the column of these that belongs to the first channel.
-    pub tail: (&'a TailArgs<'a>, usize),
+    pub epilogue: (&'a EpilogueArgs<'a>, usize),
     /// Whether lines of the window that the row before does not read come from beyond L2.
     pub far: bool,
 }
@@ -249,12 +249,12 @@ impl Strip {
     ///
     /// # Errors
     /// As for [`code::get`].
-    pub fn get<K: WindowKey>(isa: Isa, spec: &Tailed<K>, channels: Channels) -> Result<Strip, Error> {
+    pub fn get<K: WindowKey>(isa: Isa, spec: &WithEpilogue<K>, channels: Channels) -> Result<Strip, Error> {
         let (window, [from, to]) = (spec.sums.window(), spec.sums.group());
         let (lanes, masked) = (isa.width().lanes(), window.masked);
         let part = |vectors, masked| {
             let sums = spec.sums.with(Window { vectors, masked, ..window.clone() });
-            Part::get(isa, Tailed { sums, tail: spec.tail.clone() })
+            Part::get(isa, WithEpilogue { sums, epilogue: spec.epilogue.clone() })
         };
         let group = window.channels(lanes);
         let Channels { count, twice, again } = channels;
@@ -296,14 +296,14 @@ impl Strip {
                 operand.group = operand.vector;
             }
             call.shift = call.shift.get(channels..).unwrap_or_default();
-            call.tail.1 += channels - again;
+            call.epilogue.1 += channels - again;
             rest.run(&call);
         }
     }
 }
 
 impl Part {
-    fn get<K: WindowKey>(isa: Isa, mut spec: Tailed<K>) -> Result<Part, Error> {
+    fn get<K: WindowKey>(isa: Isa, mut spec: WithEpilogue<K>) -> Result<Part, Error> {
         let window = Window { streaming: false, ..spec.sums.window().clone() };
         let streams = spec.sums.window().streaming && !window.masked;
         let streaming = streams.then(|| code::get(isa, &spec)).transpose()?;
@@ -316,7 +316,7 @@ impl Part {
             other: spec.sums.other(),
             channels: spec.sums.group(),
             is_shifted: spec.sums.is_shifted(),
-            tail: spec.tail,
+            epilogue: spec.epilogue,
             lanes: isa.width().lanes(),
         })
     }
@@ -339,7 +339,7 @@ impl Part {
 
     /// Whether the results of a call, of which `first` is the first, are aligned vectors and whole cache lines.
     fn fills_lines(&self, call: &Call<'_>, first: *mut u8) -> bool {
-        let (operand, bytes) = (&call.result, self.lanes * self.tail.dst_size());
+        let (operand, bytes) = (&call.result, self.lanes * self.epilogue.dst_size());
         let places = first.addr() | call.table.places | operand.column | operand.strip | operand.vector | operand.group;
         places.is_multiple_of(bytes) && (bytes == LINE || operand.column == bytes || self.window.vectors.is_multiple_of(2))
     }
@@ -405,7 +405,7 @@ impl Part {
         let source = span.map_or(std::ptr::null(), |span| {
             Read::from(call.source.buf).at("source", call.source.at, self.reach_source(call, source_channels, span))
         });
-        let reach = self.reach(call, &call.result, (window.results.into(), self.tail.dst_size(), table.written[0]));
+        let reach = self.reach(call, &call.result, (window.results.into(), self.epilogue.dst_size(), table.written[0]));
         let result = Written::from(call.result.buf).at("result", call.result.at, reach);
         let read = (groups - 1) * group + group.next_multiple_of(self.lanes);
         let shift = if self.is_shifted { read * WORD } else { 0 };
@@ -423,8 +423,8 @@ impl Part {
             other: self.other(call, groups, span),
             shift: Read::from(call.shift).at("shift", 0, Some(shift)).cast(),
         };
-        let results = Results { column: call.tail.1, channels: read, at: result, reach };
-        Finished::new(args, &self.tail, call.tail.0, results)
+        let results = Results { column: call.epilogue.1, channels: read, at: result, reach };
+        Finished::new(args, &self.epilogue, call.epilogue.0, results)
     }
 }
 

@@ -19,7 +19,7 @@ const WORD: usize = 4;
 
 /// The kernel, which works in squares with as many rows as a vector has lanes.
 #[derive(Clone, Debug)]
-pub struct Squares {
+pub struct RegisterTranspose {
     entry: Entry<Args>,
     kernel: Transpose,
     lanes: usize,
@@ -82,7 +82,7 @@ impl<const N: usize> Places<N> {
 
 /// A matrix to transpose.
 #[derive(Clone, Copy, Debug)]
-pub struct Turned<'t> {
+pub struct TransposeOperand<'t> {
     /// The source.
     pub from: Matrix<'t>,
     /// Its rows.
@@ -99,21 +99,21 @@ pub struct Turned<'t> {
     pub factors: Factors<'t>,
 }
 
-impl Squares {
+impl RegisterTranspose {
     /// The kernel for words.
     ///
     /// # Errors
     /// As for [`code::get`].
-    pub fn get(isa: Isa) -> Result<Squares, Error> {
-        Squares::of(isa, Transpose::WORDS)
+    pub fn get(isa: Isa) -> Result<RegisterTranspose, Error> {
+        RegisterTranspose::of(isa, Transpose::WORDS)
     }
 
     /// The kernel that transposes as `kernel` says.
     ///
     /// # Errors
     /// As for [`code::get`].
-    pub fn of(isa: Isa, kernel: Transpose) -> Result<Squares, Error> {
-        Ok(Squares { entry: code::get(isa, &kernel)?, kernel, lanes: isa.width().lanes(), overlaps: !isa.avx512 })
+    pub fn of(isa: Isa, kernel: Transpose) -> Result<RegisterTranspose, Error> {
+        Ok(RegisterTranspose { entry: code::get(isa, &kernel)?, kernel, lanes: isa.width().lanes(), overlaps: !isa.avx512 })
     }
 
     /// Writes `rows` by `columns` words of `from` to `to`, transposed. Fastest if one of the numbers is a multiple of the lanes and the
@@ -122,7 +122,7 @@ impl Squares {
     /// # Panics
     /// If an element is outside its memory.
     pub fn run(&self, from: Matrix, to: Matrix, rows: usize, columns: usize) {
-        self.turn(&Turned { from, rows, columns, to, written: rows, places: None, factors: no_factors() });
+        self.turn(&TransposeOperand { from, rows, columns, to, written: rows, places: None, factors: no_factors() });
     }
 
     /// Writes `rows` by `columns` words from memory to `to`, of as many elements, transposed.
@@ -153,9 +153,9 @@ impl Squares {
     ///
     /// # Panics
     /// If an element is outside its memory, or a kernel with a table gets none.
-    pub fn turn(&self, t: &Turned<'_>) {
+    pub fn turn(&self, t: &TransposeOperand<'_>) {
         let sizes = [self.kernel.from, self.kernel.to].map(|e| e.bytes());
-        let Turned { from, rows, columns, to, written, .. } = *t;
+        let TransposeOperand { from, rows, columns, to, written, .. } = *t;
         if written == 0 || columns == 0 {
             return;
         }
@@ -199,7 +199,12 @@ impl Squares {
     }
 
     /// The arguments for a strip. The next one, if any, is prefetched.
-    fn args(&self, t: &Turned<'_>, corners: &Corners, Strip { by_rows, first, count, along, last, padded: behind }: Strip) -> Args {
+    fn args(
+        &self,
+        t: &TransposeOperand<'_>,
+        corners: &Corners,
+        Strip { by_rows, first, count, along, last, padded: behind }: Strip,
+    ) -> Args {
         let (lanes, sizes) = (self.lanes, [self.kernel.from, self.kernel.to].map(|e| e.bytes()));
         let (corner, rows, columns, written) = if by_rows {
             ([first, along.start], t.rows.saturating_sub(first).min(count), along.len(), count)
@@ -279,7 +284,7 @@ pub struct Lines<'a> {
 /// # Panics
 /// When a line is not there, or `to` does not have `count * width` elements.
 pub fn elements<const SIZE: usize>(simd: Simd, from: &Lines<'_>, to: &mut [u8], width: usize) {
-    static KERNELS: [OnceLock<Option<Squares>>; 4] = [const { OnceLock::new() }; 4];
+    static KERNELS: [OnceLock<Option<RegisterTranspose>>; 4] = [const { OnceLock::new() }; 4];
     let (Lines { bytes, step, lines, count }, halves) = (*from, SIZE == 2);
     let isa = match simd.isa() {
         target::Isa::Avx512 => Some(Isa::AVX512),
@@ -288,7 +293,7 @@ pub fn elements<const SIZE: usize>(simd: Simd, from: &Lines<'_>, to: &mut [u8], 
     };
     let kernel = isa.and_then(|isa| {
         let elem = if halves { Elem::Low16 } else { Elem::F32 };
-        let new = || Squares::of(isa, Transpose { from: elem, to: elem, ..Transpose::WORDS }).ok();
+        let new = || RegisterTranspose::of(isa, Transpose { from: elem, to: elem, ..Transpose::WORDS }).ok();
         let made = || if code::refusal().is_none() { new() } else { None };
         fork::once(&KERNELS[usize::from(isa.avx512) + 2 * usize::from(halves)], made).as_ref()
     });
@@ -296,7 +301,15 @@ pub fn elements<const SIZE: usize>(simd: Simd, from: &Lines<'_>, to: &mut [u8], 
         // SAFETY: the bytes are exclusively borrowed as long as the memory.
         let buf = unsafe { Buf::new(to.as_mut_ptr(), to.len()) };
         let (from, to) = (read(bytes, step), Matrix { buf, at: 0, row: width * SIZE });
-        return squares.turn(&Turned { from, rows: lines, columns: count, to, written: width, places: None, factors: no_factors() });
+        return squares.turn(&TransposeOperand {
+            from,
+            rows: lines,
+            columns: count,
+            to,
+            written: width,
+            places: None,
+            factors: no_factors(),
+        });
     }
     for (i, line) in to.as_chunks_mut::<SIZE>().0.chunks_exact_mut(width).enumerate().take(count) {
         for (j, element) in line.iter_mut().enumerate() {

@@ -5,9 +5,9 @@
 
 use super::code;
 use super::extent::{Read, Written, reach};
-use super::strip::{Finished, Tailed};
-use super::tile::tail;
-use super::tile::{Tail, TailArgs};
+use super::microkernel::epilogue;
+use super::microkernel::{Epilogue, EpilogueArgs};
+use super::strip::{Finished, WithEpilogue};
 use oxidnn_jit::kernels::winograd::products::{self, Fused, FusedArgs, Products, THIRD};
 pub use oxidnn_jit::kernels::winograd::{POSITIONS, RESULTS, SIDE};
 use oxidnn_jit::kernels::winograd::{ResultArgs, Results, Source, SourceArgs, WEIGHT_FACTORS, WeightArgs, Weights};
@@ -25,7 +25,7 @@ pub struct Transforms {
     source: Entry<SourceArgs>,
     weights: Entry<WeightArgs>,
     results: Entry<Finished<ResultArgs>>,
-    tail: Tail,
+    epilogue: Epilogue,
     /// Bytes of a vector of sums.
     vector: usize,
 }
@@ -98,7 +98,7 @@ pub struct Tile<'a> {
     /// Rows and columns that exist.
     pub wanted: [usize; 2],
     /// Operands of the epilogue.
-    pub operands: &'a TailArgs<'a>,
+    pub operands: &'a EpilogueArgs<'a>,
     /// Channel of the first vector.
     pub column: usize,
 }
@@ -145,11 +145,11 @@ impl Transforms {
     ///
     /// # Errors
     /// [`Error::Runtime`] when the processor lacks the instruction set, or there is no executable memory.
-    pub fn get(isa: Isa, tail: Tail) -> Result<Transforms, Error> {
+    pub fn get(isa: Isa, epilogue: Epilogue) -> Result<Transforms, Error> {
         let vector = isa.width().bytes();
         let (source, weights) = (code::get(isa, &Source)?, code::get(isa, &Weights)?);
-        let results = code::get(isa, &Tailed { sums: Results, tail: tail.clone() })?;
-        Ok(Transforms { source, weights, results, tail, vector })
+        let results = code::get(isa, &WithEpilogue { sums: Results, epilogue: epilogue.clone() })?;
+        Ok(Transforms { source, weights, results, epilogue, vector })
     }
 
     /// Transforms a tile of the source.
@@ -206,7 +206,7 @@ impl Transforms {
         if wanted.contains(&0) {
             return;
         }
-        let vector = self.vector / size_of::<f32>() * self.tail.dst_size();
+        let vector = self.vector / size_of::<f32>() * self.epilogue.dst_size();
         let sums = words([(POSITIONS, position), (vectors, self.vector / 4)], self.vector / 4);
         let row = |i: usize| if i < wanted[0] { pixels.row("result", rows[i], &(0..wanted[1]), vector) } else { std::ptr::null_mut() };
         let args = ResultArgs {
@@ -221,8 +221,8 @@ impl Transforms {
         let down = usize::try_from(rows[wanted[0] - 1] - rows[0]).ok();
         let across = reach(&[(wanted[1], pixels.pixel), (vectors, pixels.channel)], vector);
         let reach = down.zip(across).and_then(|(down, across)| down.checked_add(across));
-        let results = tail::Results { column: *column, channels: vectors * self.vector / 4, at: args.rows[0], reach };
-        let args = Finished::new(args, &self.tail, operands, results);
+        let results = epilogue::Results { column: *column, channels: vectors * self.vector / 4, at: args.rows[0], reach };
+        let args = Finished::new(args, &self.epilogue, operands, results);
         // SAFETY: sums and the results that are stored are inside their memory, which was checked, and so are the operands of the epilogue.
         unsafe { self.results.call(&args) }
     }

@@ -125,7 +125,7 @@ struct Task<'a> {
     a: Operand<'a>,
     b: Operand<'a>,
     bias: Option<View<'a>>,
-    tail: Epilogue<'a>,
+    epilogue: Epilogue<'a>,
 }
 
 /// An operand, and its memory where its elements are `f64`.
@@ -160,7 +160,7 @@ impl<'a> Task<'a> {
             a: Operand::of(args, a)?,
             b: Operand::of(args, b)?,
             bias: View::optional(args, Arg::BIAS)?,
-            tail: Epilogue::new(&kernel.attr, args, dst)?,
+            epilogue: Epilogue::new(&kernel.attr, args, dst)?,
         })
     }
 
@@ -203,7 +203,7 @@ impl<'a> Task<'a> {
 
     /// Adds the bias to the sums of a block, and takes them through the attributes to the destination.
     fn store(&self, batch: usize, m: Range<usize>, n: Range<usize>, block: &Block<'_>) {
-        let (shape, dims) = (self.shape, self.tail.dst().dims());
+        let (shape, dims) = (self.shape, self.epilogue.dst().dims());
         let mut columns = [[0; MAX_NDIMS]; COLUMNS];
         columns.iter_mut().zip(n).for_each(|(column, n)| *column = shape.position(DST, &[(COLUMN, n)]));
         for (i, m) in m.enumerate() {
@@ -212,7 +212,7 @@ impl<'a> Task<'a> {
                 let pos: [i64; MAX_NDIMS] = std::array::from_fn(|d| row[d] + column[d]);
                 let pos = &pos[..dims.len()];
                 let bias = self.bias.map_or(0.0, |bias| if shape.is_matmul { bias.get(pos) } else { bias.get(&pos[1..2]) });
-                self.tail.finish(pos, sum + bias);
+                self.epilogue.finish(pos, sum + bias);
             }
         }
     }

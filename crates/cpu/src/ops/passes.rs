@@ -90,14 +90,14 @@ where
     staged::with_copy(resolved, first, Copied { what, arg: Arg::DST, apart, reorders: [None, Some(second)], seconds: None }, target)
 }
 
-/// The epilogue `tail` of a row in registers. If there is none although the attributes need one, the row declines: a second pass in
+/// The epilogue `epilogue` of a row in registers. If there is none although the attributes need one, the row declines: a second pass in
 /// generated code is faster than the row's portable epilogue from 16 elements on.
 ///
 /// # Errors
 /// The reason why the row declines.
-pub(crate) fn left<T>(tail: Option<T>, attr: &Attr) -> Result<Option<T>, Skip> {
-    let nothing = tail.is_some() || split(attr).1 == Attr::default();
-    if nothing { Ok(tail) } else { Err(Skip::Attr("what happens to results, which no code does in registers".into())) }
+pub(crate) fn left<T>(epilogue: Option<T>, attr: &Attr) -> Result<Option<T>, Skip> {
+    let nothing = epilogue.is_some() || split(attr).1 == Attr::default();
+    if nothing { Ok(epilogue) } else { Err(Skip::Attr("what happens to results, which no code does in registers".into())) }
 }
 
 /// Cycles of a vector of a long function; of a vector of a pass in L2, and beyond it; and of beginning a pass. Measured on Zen 4.

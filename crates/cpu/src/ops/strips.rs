@@ -3,8 +3,8 @@
 
 use super::conv::geometry::{Line, Phase};
 use super::conv::window::{cut, spatial};
-use crate::kernels::strip::{self, Operand, Row, Table, Tailed};
-use crate::kernels::tile::Tail;
+use crate::kernels::microkernel::Epilogue;
+use crate::kernels::strip::{self, Operand, Row, Table, WithEpilogue};
 use oxidnn_jit::kernels::strips::{Tap, Window, WindowKey};
 use oxidnn_runtime::{Buf, Skip};
 use oxidnn_spec::{Arg, Blocking, Tensor};
@@ -102,7 +102,7 @@ pub(crate) struct Width {
 /// Equal strips of a row, computed by a kernel of type `K`.
 #[derive(Debug)]
 pub(crate) struct Segment<K> {
-    pub(crate) spec: Tailed<K>,
+    pub(crate) spec: WithEpilogue<K>,
     /// First result within the phase, results of a strip, number of strips.
     pub(crate) first: usize,
     pub(crate) each: usize,
@@ -137,7 +137,7 @@ impl Width {
         &self,
         phase: &Phase,
         most: usize,
-        (common, tail): (&Window, &Tail),
+        (common, epilogue): (&Window, &Epilogue),
         key: impl Fn(Window, i64) -> K,
     ) -> Vec<Segment<K>> {
         let (each, n) = cut(phase.count, most / self.step * self.step, self.step);
@@ -157,7 +157,7 @@ impl Width {
             }
             let first = start * each;
             let column = (self.column(first) as i64 + i64::from(sums.window().first())).max(0) as usize;
-            segments.push(Segment { spec: Tailed { sums, tail: tail.clone() }, first, each, strips: end - start, column });
+            segments.push(Segment { spec: WithEpilogue { sums, epilogue: epilogue.clone() }, first, each, strips: end - start, column });
             start = end;
         }
         segments

@@ -2,7 +2,7 @@
 
 use crate::kernels::dot::pack::Source;
 use crate::kernels::dot::panel_width;
-use crate::kernels::tile::layout::panel_tag;
+use crate::kernels::microkernel::layout::panel_tag;
 use crate::ops::fallback;
 use crate::{CpuTarget, Isa};
 use oxidnn_runtime::{Bound, Ctx, Exec, Impl, Plan, Region, Skip, plan_rows};

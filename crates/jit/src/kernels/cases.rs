@@ -1,31 +1,31 @@
 //! Problems for the kernels of this folder, checked exactly.
 
-use super::dot::{Args, Dot, Line, Product, Start, Stride};
+use super::dot::{Args, Dot, DotType, InitialSums, LineStride, Stride};
 use crate::isa::Isa;
 use crate::key::Key;
 use crate::testing::run;
 use half::{bf16, f16};
 
 /// Small integers, so that every sum is exact in every order; bytes use their whole range.
-fn number(product: Product, right: bool, i: usize) -> i32 {
+fn number(product: DotType, right: bool, i: usize) -> i32 {
     let x = ((i * 37 + i / 11) % 13) as i32;
     match (product, right) {
-        (Product::U8S8 | Product::U8S7, false) => x * 21,
-        (Product::S8S7, false) => x * 21 - 128,
-        (Product::U8S7 | Product::S8S7, true) => x * 10 - 64,
-        (Product::U8S8 | Product::S8S8, _) => x * 21 - 128,
-        (Product::I16, _) => x * 42 - 255,
+        (DotType::U8S8 | DotType::U8S7, false) => x * 21,
+        (DotType::S8S7, false) => x * 21 - 128,
+        (DotType::U8S7 | DotType::S8S7, true) => x * 10 - 64,
+        (DotType::U8S8 | DotType::S8S8, _) => x * 21 - 128,
+        (DotType::I16, _) => x * 42 - 255,
         _ => x - 6,
     }
 }
 
-fn put(product: Product, x: i32, out: &mut Vec<u8>) {
+fn put(product: DotType, x: i32, out: &mut Vec<u8>) {
     match product {
-        Product::F32 => out.extend((x as f32).to_le_bytes()),
-        Product::Bf16 => out.extend(bf16::from_f32(x as f32).to_le_bytes()),
-        Product::F16 => out.extend(f16::from_f32(x as f32).to_le_bytes()),
-        Product::U8S8 | Product::S8S8 | Product::U8S7 | Product::S8S7 => out.push(x as u8),
-        Product::I16 => out.extend((x as i16).to_le_bytes()),
+        DotType::F32 => out.extend((x as f32).to_le_bytes()),
+        DotType::Bf16 => out.extend(bf16::from_f32(x as f32).to_le_bytes()),
+        DotType::F16 => out.extend(f16::from_f32(x as f32).to_le_bytes()),
+        DotType::U8S8 | DotType::S8S8 | DotType::U8S7 | DotType::S8S7 => out.push(x as u8),
+        DotType::I16 => out.extend((x as i16).to_le_bytes()),
     }
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Case {
 
 impl Case {
     fn depth(&self) -> usize {
-        self.steps * self.dot.product.depth() + usize::from(self.dot.partial)
+        self.steps * self.dot.product.step_depth() + usize::from(self.dot.k_tail)
     }
 
     fn a(&self, tap: usize, row: usize, k: usize) -> i32 {
@@ -62,7 +62,7 @@ impl Case {
 
     /// Bytes of a number.
     fn size(&self) -> usize {
-        4 / self.dot.product.depth()
+        4 / self.dot.product.step_depth()
     }
 
     /// A row of `A` of a tap, with the distance of its steps; it ends with the last element, and elements that must not be read are NaN.
@@ -72,7 +72,7 @@ impl Case {
             Stride::Given => 20,
             Stride::Across => usize::from(self.dot.rows) * 4 + 12,
         };
-        let depth = self.dot.product.depth();
+        let depth = self.dot.product.step_depth();
         let mut bytes = Vec::new();
         for k in 0..self.depth() {
             bytes.resize(k / depth * step + k % depth * self.size(), 0xff);
@@ -99,16 +99,16 @@ impl Case {
     pub(super) fn right(&self, tap: usize) -> (Vec<u8>, usize) {
         let product = self.dot.product;
         let (columns, line) = match self.dot.line {
-            Line::Packed(vectors) => {
-                (self.dot.columns(self.isa), usize::from(vectors) * self.isa.width().bytes() * self.size() * product.together() / 4)
+            LineStride::Packed(vectors) => {
+                (self.dot.columns(self.isa), usize::from(vectors) * self.isa.width().bytes() * self.size() * product.vnni() / 4)
             }
-            Line::Strided => (self.shown(), self.shown() * 4 + 20),
+            LineStride::Strided => (self.shown(), self.shown() * 4 + 20),
         };
         let mut bytes = Vec::new();
-        for first in (0..self.depth()).step_by(product.together()) {
-            bytes.resize(first / product.together() * line, 0xff);
+        for first in (0..self.depth()).step_by(product.vnni()) {
+            bytes.resize(first / product.vnni() * line, 0xff);
             for column in 0..columns {
-                for k in first..first + product.together() {
+                for k in first..first + product.vnni() {
                     put(product, if k < self.depth() { self.b(tap, k, column) } else { 0 }, &mut bytes);
                 }
             }
@@ -118,7 +118,7 @@ impl Case {
 
     /// The old value of a sum in memory.
     fn before(&self, i: usize) -> u32 {
-        if self.dot.product.is_whole() { i as u32 } else { (i as f32).to_bits() }
+        if self.dot.product.is_integer() { i as u32 } else { (i as f32).to_bits() }
     }
 
     /// Runs the kernel and checks its results: a strip of one tile and one of two by two panels, or by one where the last vector is masked,
@@ -159,8 +159,8 @@ impl Case {
             a_step: left.first().and_then(|l| l.first()).map_or(0, |a| a.1),
             b_row: right.first().map_or(0, |b| b.1),
             last: self.last,
-            ahead: 1 << 20,
-            ahead_step: 192,
+            prefetch: 1 << 20,
+            prefetch_step: 192,
         };
         run(self.dot.function(self.isa), &args);
         sums.chunks(sums.len() / 3).for_each(|sums| self.check(sums, sums_row));
@@ -180,10 +180,10 @@ impl Case {
             let mut want = self.before(before);
             if panel < sums_row / columns && column < self.shown() {
                 let terms = (0..self.taps).flat_map(|t| (0..self.depth()).map(move |k| (t, k)));
-                let flipped = if matches!(self.dot.product, Product::S8S8 | Product::S8S7) && !self.isa.amx { 128 } else { 0 };
+                let flipped = if matches!(self.dot.product, DotType::S8S8 | DotType::S8S7) && !self.isa.amx { 128 } else { 0 };
                 let sum: i32 = terms.map(|(t, k)| (self.a(t, row, k) + flipped) * self.b(t, k, column)).sum();
-                let sum = sum + if self.dot.start == Start::Zero { 0 } else { before as i32 };
-                want = if self.dot.product.is_whole() { sum as u32 } else { (sum as f32).to_bits() };
+                let sum = sum + if self.dot.start == InitialSums::Zero { 0 } else { before as i32 };
+                want = if self.dot.product.is_integer() { sum as u32 } else { (sum as f32).to_bits() };
             }
             // -0 and 0 are the same sum.
             let zeros = |x: u32| if x == 0x8000_0000 { 0 } else { x };

@@ -16,7 +16,7 @@ mod tests;
 
 /// The operation. `x` and `d` are elements of the matrices, other names are values by column in the order of [`Args::columns`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Act {
+pub enum ColumnOp {
     /// `sum += x`
     Sum,
     /// `sum += x - center`, `square += (x - center)^2`; columns are `sum`, `square`, `center`.
@@ -50,7 +50,7 @@ pub enum Bound {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Columns {
     /// The operation.
-    pub act: Act,
+    pub act: ColumnOp,
     /// Elements of the matrices.
     pub elem: Elem,
     /// Vectors of columns of a group.
@@ -101,17 +101,17 @@ pub struct Args {
     pub columns: [*mut f32; LINES],
 }
 
-impl Act {
+impl ColumnOp {
     /// The matrices that it has, by number.
     pub fn matrices(self) -> &'static [usize] {
         match self {
-            Act::Sum | Act::Moments => &[0],
-            Act::Products { masked: false } => &[0, 1],
-            Act::Products { masked: true } => &[0, 1, BITS],
-            Act::Scale(Bound::None | Bound::Relu) => &[0, 2],
-            Act::Scale(Bound::Kept) => &[0, 2, BITS],
-            Act::Gradient { masked: false } => &[0, 1, 2],
-            Act::Gradient { masked: true } => &[0, 1, 2, BITS],
+            ColumnOp::Sum | ColumnOp::Moments => &[0],
+            ColumnOp::Products { masked: false } => &[0, 1],
+            ColumnOp::Products { masked: true } => &[0, 1, BITS],
+            ColumnOp::Scale(Bound::None | Bound::Relu) => &[0, 2],
+            ColumnOp::Scale(Bound::Kept) => &[0, 2, BITS],
+            ColumnOp::Gradient { masked: false } => &[0, 1, 2],
+            ColumnOp::Gradient { masked: true } => &[0, 1, 2, BITS],
         }
     }
 
@@ -123,10 +123,10 @@ impl Act {
     /// Lines of sums, which come first, and all lines of numbers by column.
     pub fn lines(self) -> (usize, usize) {
         match self {
-            Act::Sum => (1, 1),
-            Act::Moments | Act::Products { .. } => (2, 3),
-            Act::Scale(_) => (0, 3),
-            Act::Gradient { .. } => (0, 4),
+            ColumnOp::Sum => (1, 1),
+            ColumnOp::Moments | ColumnOp::Products { .. } => (2, 3),
+            ColumnOp::Scale(_) => (0, 3),
+            ColumnOp::Gradient { .. } => (0, 4),
         }
     }
 }
@@ -148,15 +148,15 @@ impl Key for Columns {
     /// The name in dumps and profiles, such as `columns.scale.bf16.4.avx512`.
     fn name(&self, isa: Isa) -> String {
         let act = match self.act {
-            Act::Sum => "sum",
-            Act::Moments => "moments",
-            Act::Products { masked: false } => "products",
-            Act::Products { masked: true } => "products.masked",
-            Act::Scale(Bound::None) => "scale",
-            Act::Scale(Bound::Relu) => "scale.bounded",
-            Act::Scale(Bound::Kept) => "scale.kept",
-            Act::Gradient { masked: false } => "gradient",
-            Act::Gradient { masked: true } => "gradient.masked",
+            ColumnOp::Sum => "sum",
+            ColumnOp::Moments => "moments",
+            ColumnOp::Products { masked: false } => "products",
+            ColumnOp::Products { masked: true } => "products.masked",
+            ColumnOp::Scale(Bound::None) => "scale",
+            ColumnOp::Scale(Bound::Relu) => "scale.bounded",
+            ColumnOp::Scale(Bound::Kept) => "scale.kept",
+            ColumnOp::Gradient { masked: false } => "gradient",
+            ColumnOp::Gradient { masked: true } => "gradient.masked",
         };
         let elem = if self.elem == Elem::F32 { String::new() } else { format!("{}.", self.elem.name()) };
         let streaming = if self.streaming { "streaming." } else { "" };
@@ -250,7 +250,7 @@ impl Columns {
     }
 
     /// The most vectors of a group, whose values by column stay in registers: whole rows of a few hundred columns where there are 32.
-    pub fn most_vectors(isa: Isa, act: Act) -> usize {
+    pub fn most_vectors(isa: Isa, act: ColumnOp) -> usize {
         let (free, lines) = (isa.simd_registers() - 4, act.lines().1);
         if isa.avx512 { (free / lines).clamp(1, 8) } else { (free / (lines + 1)).clamp(1, 4) }
     }
@@ -281,18 +281,18 @@ impl Columns {
         };
         let x = read(f, matrices[0]);
         let y = match self.act {
-            Act::Sum => return f.update(Binary::AddF32, n[0], x),
-            Act::Moments => {
+            ColumnOp::Sum => return f.update(Binary::AddF32, n[0], x),
+            ColumnOp::Moments => {
                 let x = f.binary(Binary::SubF32, x, n[2]);
                 f.update(Binary::AddF32, n[0], x);
                 return f.accumulate(Accumulate::FmaF32, n[1], x, x);
             }
-            Act::Products { .. } => {
+            ColumnOp::Products { .. } => {
                 let (x, d) = (f.binary(Binary::SubF32, x, n[2]), gradient(f));
                 f.update(Binary::AddF32, n[0], d);
                 return f.accumulate(Accumulate::FmaF32, n[1], x, d);
             }
-            Act::Scale(bound) => {
+            ColumnOp::Scale(bound) => {
                 let y = f.binary(Binary::SubF32, x, n[0]);
                 f.accumulate(Accumulate::ScaleAddF32, y, n[1], n[2]);
                 // Of two operands the second is taken where one is NaN.
@@ -304,7 +304,7 @@ impl Columns {
                 }
                 y
             }
-            Act::Gradient { .. } => {
+            ColumnOp::Gradient { .. } => {
                 let (y, d) = (f.binary(Binary::SubF32, x, n[0]), gradient(f));
                 f.accumulate(Accumulate::ScaleAddF32, y, n[2], n[3]);
                 f.accumulate(Accumulate::FmaF32, y, d, n[1]);

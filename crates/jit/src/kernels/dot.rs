@@ -55,7 +55,7 @@ mod write;
 
 /// Types of the operands; sums are f32, or i32 for bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Product {
+pub enum DotType {
     /// f32 by f32.
     F32,
     /// bf16 by bf16, pairs of depth together in `B`.
@@ -66,51 +66,51 @@ pub enum Product {
     U8S8,
     /// Signed bytes by signed bytes: 128 is added to every number of `A`, so that the sums carry 128 times the sums of `B`'s columns.
     S8S8,
-    /// As [`Product::U8S8`], where the pairs of neighbours in `B` leave products room in 16 bits: two weights are at most 128 together, signs apart.
+    /// As [`DotType::U8S8`], where the pairs of neighbours in `B` leave products room in 16 bits: two weights are at most 128 together, signs apart.
     U8S7,
-    /// As [`Product::S8S8`] with such pairs.
+    /// As [`DotType::S8S8`] with such pairs.
     S8S7,
     /// Signed 16-bit numbers by the same, pairs of depth together in `B`: bytes that were widened before.
     I16,
 }
 
-impl Product {
+impl DotType {
     /// All of them.
-    pub const ALL: [Product; 8] =
-        [Product::F32, Product::Bf16, Product::F16, Product::U8S8, Product::S8S8, Product::U8S7, Product::S8S7, Product::I16];
+    pub const ALL: [DotType; 8] =
+        [DotType::F32, DotType::Bf16, DotType::F16, DotType::U8S8, DotType::S8S8, DotType::U8S7, DotType::S8S7, DotType::I16];
 
     /// Depth of a step.
     #[inline]
-    pub const fn depth(self) -> usize {
+    pub const fn step_depth(self) -> usize {
         match self {
-            Product::F32 => 1,
-            Product::Bf16 | Product::F16 | Product::I16 => 2,
-            Product::U8S8 | Product::S8S8 | Product::U8S7 | Product::S8S7 => 4,
+            DotType::F32 => 1,
+            DotType::Bf16 | DotType::F16 | DotType::I16 => 2,
+            DotType::U8S8 | DotType::S8S8 | DotType::U8S7 | DotType::S8S7 => 4,
         }
     }
 
     /// Elements of consecutive depth that are interleaved in `B`, for every column: the K of a VNNI block.
     #[inline]
-    pub const fn together(self) -> usize {
+    pub const fn vnni(self) -> usize {
         match self {
-            Product::F16 => 1,
-            other => other.depth(),
+            DotType::F16 => 1,
+            other => other.step_depth(),
         }
     }
 
     /// True where one instruction multiplies the elements of a step.
     pub const fn is_native(self, isa: Isa) -> bool {
         match self {
-            Product::F32 => true,
-            Product::Bf16 => isa.bf16,
-            Product::F16 | Product::I16 => false,
-            Product::U8S8 | Product::S8S8 | Product::U8S7 | Product::S8S7 => isa.vnni,
+            DotType::F32 => true,
+            DotType::Bf16 => isa.bf16,
+            DotType::F16 | DotType::I16 => false,
+            DotType::U8S8 | DotType::S8S8 | DotType::U8S7 | DotType::S8S7 => isa.vnni,
         }
     }
 
     /// True when the sums are i32.
-    pub const fn is_whole(self) -> bool {
-        !matches!(self, Product::F32 | Product::Bf16 | Product::F16)
+    pub const fn is_integer(self) -> bool {
+        !matches!(self, DotType::F32 | DotType::Bf16 | DotType::F16)
     }
 }
 
@@ -127,7 +127,7 @@ pub enum Stride {
 
 /// The initial value of the sums.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Start {
+pub enum InitialSums {
     /// Zeros.
     Zero,
     /// The values at [`Args::sums`].
@@ -138,7 +138,7 @@ pub enum Start {
 
 /// How far the lines of `B` are apart.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Line {
+pub enum LineStride {
     /// So many vectors, at least those of the tile; columns after a mask are there and any number.
     Packed(u8),
     /// [`Args::b_row`] bytes; columns after a mask are not touched. For f16 that is the distance of single depths.
@@ -149,32 +149,32 @@ pub enum Line {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Dot {
     /// Types.
-    pub product: Product,
+    pub product: DotType,
     /// Rows of the tile.
     pub rows: u8,
     /// Columns of the tile, in vectors of the widest register.
     pub vectors: u8,
     /// The layout of `B`.
-    pub line: Line,
+    pub line: LineStride,
     /// Distance of the steps of `A`; 4 bytes when they follow each other.
     pub a_step: Stride,
     /// Elements of a last step that is not whole, 0 if there is none: its part of `A` is read exactly, and `B` has zeros to the whole step
     /// where these are interleaved.
-    pub partial: u8,
+    pub k_tail: u8,
     /// Sets of sums that the steps of real numbers take in turns, at least 1, so that few sums need not wait for each other: 1, 2 or 4. Results are
     /// rounded otherwise.
     pub sets: u8,
     /// The initial value of the sums.
-    pub start: Start,
+    pub start: InitialSums,
     /// True when the last vector has [`Args::last`] columns.
     pub masked: bool,
     /// What is prefetched meanwhile.
-    pub ahead: Ahead,
+    pub prefetch: PrefetchMode,
 }
 
 /// Memory that a kernel prefetches into L2.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Ahead {
+pub enum PrefetchMode {
     /// None.
     Nothing,
     /// What the arguments say.
@@ -187,10 +187,10 @@ pub enum Ahead {
     NextBlock,
 }
 
-impl Ahead {
+impl PrefetchMode {
     /// What the arguments say, if operands come from beyond L2.
-    pub const fn given_if(far: bool) -> Ahead {
-        if far { Ahead::Given } else { Ahead::Nothing }
+    pub const fn given_if(far: bool) -> PrefetchMode {
+        if far { PrefetchMode::Given } else { PrefetchMode::Nothing }
     }
 }
 
@@ -217,21 +217,21 @@ pub struct Args {
     pub b_panel: usize,
     /// Bytes from the addresses of the rows of `A` to the first step.
     pub a_from: usize,
-    /// The base of the strips' places of sums, in the first panel: where [`Start::Load`] and [`Start::Add`] read and [`Sums::store`]
+    /// The base of the strips' places of sums, in the first panel: where [`InitialSums::Load`] and [`InitialSums::Add`] read and [`Sums::store`]
     /// writes.
     pub sums: *mut u8,
     /// Distance of the rows of sums there in bytes.
     pub sums_row: usize,
     /// Distance of the steps of `A` in bytes, where it is not [`Stride::Fixed`].
     pub a_step: usize,
-    /// Distance of the lines of `B` in bytes, where they are [`Line::Strided`].
+    /// Distance of the lines of `B` in bytes, where they are [`LineStride::Strided`].
     pub b_row: usize,
     /// Columns of the last vector, where it is masked.
     pub last: usize,
     /// Where memory begins that is wanted in L2: [`PREFETCH_BYTES`] bytes in every fourth step. Any address will do.
-    pub ahead: usize,
+    pub prefetch: usize,
     /// Bytes from there to the prefetch of the fourth next step.
-    pub ahead_step: usize,
+    pub prefetch_step: usize,
 }
 
 impl Args {
@@ -250,13 +250,13 @@ impl Args {
             a_step: 0,
             b_row: 0,
             last,
-            ahead: 0,
-            ahead_step: 0,
+            prefetch: 0,
+            prefetch_step: 0,
         }
     }
 }
 
-/// Bytes that a kernel asks for at a time, see [`Args::ahead`].
+/// Bytes that a kernel asks for at a time, see [`Args::prefetch`].
 pub const PREFETCH_BYTES: usize = 256;
 
 /// Words of a strip before those of its rows.
@@ -384,18 +384,18 @@ impl Key for Dot {
 
 impl Dot {
     /// A kernel for a tile of `rows` by `vectors`: steps after each other, lines of `B` after each other, sums from zero.
-    pub const fn new(product: Product, rows: u8, vectors: u8) -> Dot {
+    pub const fn new(product: DotType, rows: u8, vectors: u8) -> Dot {
         Dot {
             product,
             rows,
             vectors,
-            line: Line::Packed(vectors),
+            line: LineStride::Packed(vectors),
             a_step: Stride::Fixed(4),
-            partial: 0,
+            k_tail: 0,
             sets: 1,
-            start: Start::Zero,
+            start: InitialSums::Zero,
             masked: false,
-            ahead: Ahead::Nothing,
+            prefetch: PrefetchMode::Nothing,
         }
     }
 
@@ -421,7 +421,7 @@ impl Dot {
     }
 
     /// True where accumulators leave no register for one of the vectors of `B`. A kernel can do without if it multiplies elements as they are, see
-    /// [`Product::is_native`].
+    /// [`DotType::is_native`].
     #[inline]
     fn lacks_b_register(&self, isa: Isa) -> bool {
         let (rows, vectors) = (usize::from(self.rows), usize::from(self.vectors));
@@ -437,14 +437,14 @@ impl Dot {
 impl fmt::Display for Dot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.product {
-            Product::F32 => "f32f32f32",
-            Product::Bf16 => "bf16bf16f32",
-            Product::F16 => "f16f16f32",
-            Product::U8S8 => "u8s8s32",
-            Product::S8S8 => "s8s8s32",
-            Product::U8S7 => "u8s7s32",
-            Product::S8S7 => "s8s7s32",
-            Product::I16 => "s16s16s32",
+            DotType::F32 => "f32f32f32",
+            DotType::Bf16 => "bf16bf16f32",
+            DotType::F16 => "f16f16f32",
+            DotType::U8S8 => "u8s8s32",
+            DotType::S8S8 => "s8s8s32",
+            DotType::U8S7 => "u8s7s32",
+            DotType::S8S7 => "s8s7s32",
+            DotType::I16 => "s16s16s32",
         })
     }
 }

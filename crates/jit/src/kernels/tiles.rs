@@ -15,7 +15,7 @@
 //! Code depends neither on depth nor on rows: these are shapes of registers ([`Shape::bytes`]), which [`Setup`] sets for many calls. Depths
 //! that are not a multiple of 16 steps are cut into equal blocks, or end in a call with other shapes that continues the sums of the first.
 
-use super::dot::{Ahead, Product, STREAM_BYTES, Start};
+use super::dot::{DotType, InitialSums, PrefetchMode, STREAM_BYTES};
 use crate::ir::{Compare, Function, Int, Prefetch, Reuse, Tile, TileProduct};
 use crate::isa::Isa;
 use crate::key::Key;
@@ -46,11 +46,11 @@ pub struct Tiles {
     /// Vectors in a line of a panel, at least as many.
     pub line: u8,
     /// The initial value of the sums.
-    pub start: Start,
+    pub start: InitialSums,
     /// When panels are used again: soon where they, and the rows multiplied by them, stay in L1.
     pub panels: Reuse,
     /// What blocks prefetch.
-    pub ahead: Ahead,
+    pub prefetch: PrefetchMode,
 }
 
 /// Arguments of a kernel.
@@ -89,9 +89,9 @@ pub struct Args {
     /// Bytes from the first row of sums to the first one of the lower tile.
     pub sums_lower: usize,
     /// Where memory begins that is wanted in L2: [`PREFETCH_BYTES`] bytes in every block. Any address will do.
-    pub ahead: usize,
+    pub prefetch: usize,
     /// Bytes from there to the next block's prefetch, in this tile and in those that follow.
-    pub ahead_step: usize,
+    pub prefetch_step: usize,
 }
 
 impl Args {
@@ -112,15 +112,15 @@ impl Args {
         sums: ptr::null_mut(),
         sums_row: 0,
         sums_lower: 0,
-        ahead: 0,
-        ahead_step: 0,
+        prefetch: 0,
+        prefetch_step: 0,
     };
 }
 
-/// How far ahead [`Ahead::NextBlock`] prefetches: a block of depth of the widest panel.
+/// How far ahead [`PrefetchMode::NextBlock`] prefetches: a block of depth of the widest panel.
 const NEXT_BYTES: i32 = (4 * LINES * LINE_BYTES) as i32;
 
-/// Bytes that a block prefetches, see [`Args::ahead`].
+/// Bytes that a block prefetches, see [`Args::prefetch`].
 pub const PREFETCH_BYTES: usize = 512;
 
 /// Sizes of the registers' operands.
@@ -184,12 +184,12 @@ impl Key for Setup {
 }
 
 /// The tiles that multiply types, where there are any.
-pub fn product(types: Product) -> Option<TileProduct> {
+pub fn product(types: DotType) -> Option<TileProduct> {
     match types {
-        Product::Bf16 => Some(TileProduct::Bf16),
-        Product::U8S8 => Some(TileProduct::U8S8),
-        Product::S8S8 => Some(TileProduct::S8S8),
-        Product::F32 | Product::F16 | Product::U8S7 | Product::S8S7 | Product::I16 => None,
+        DotType::Bf16 => Some(TileProduct::Bf16),
+        DotType::U8S8 => Some(TileProduct::U8S8),
+        DotType::S8S8 => Some(TileProduct::S8S8),
+        DotType::F32 | DotType::F16 | DotType::U8S7 | DotType::S8S7 | DotType::I16 => None,
     }
 }
 
@@ -225,7 +225,7 @@ struct At {
     sums: Int,
     b_row: Int,
     /// The next prefetch, and the distance to the ones that follow.
-    ahead: Int,
+    prefetch: Int,
     ahead_step: Int,
     /// If stores are deferred: 2 if registers hold the sums of a block, else 1.
     held: Option<Int>,
@@ -344,9 +344,9 @@ impl Tiles {
         let argument = |f: &mut Function, field: usize| f.load_int(args.0.at((args.1 + field) as i32));
         let [from, b, sums] = [offset_of!(Args, a_from), offset_of!(Args, b), offset_of!(Args, sums)].map(|field| argument(f, field));
         let b_row = f.int(i64::from(self.line) * LINE_BYTES as i64);
-        let [ahead, ahead_step] = [offset_of!(Args, ahead), offset_of!(Args, ahead_step)].map(|field| argument(f, field));
+        let [ahead, ahead_step] = [offset_of!(Args, prefetch), offset_of!(Args, prefetch_step)].map(|field| argument(f, field));
         let held = I::DEFERS.then(|| f.int(1));
-        At { args, from, b, sums, b_row, ahead, ahead_step, held }
+        At { args, from, b, sums, b_row, prefetch: ahead, ahead_step, held }
     }
 
     fn tiles(&self, f: &mut Function, at: &At, interleaved: &mut impl Interleaved) {
@@ -380,7 +380,7 @@ impl Tiles {
     /// The initial value of sums.
     fn start(&self, f: &mut Function, at: &At, block: Block, (i, j): (usize, usize)) {
         let sum = block.sum(i, j);
-        if self.start == Start::Zero {
+        if self.start == InitialSums::Zero {
             return f.tile_zero(sum);
         }
         // The unit rounds every product into the sums that it holds, whatever they began with.
@@ -390,10 +390,10 @@ impl Tiles {
 
     /// Prefetches the lines of a vector of a panel that come after the next ones, if these are not prefetched by address.
     fn prefetch(&self, f: &mut Function, b: Int, vector: usize) {
-        let (to, bytes) = match self.ahead {
-            Ahead::Panels => (Prefetch::L2, STREAM_BYTES),
-            Ahead::NextBlock => (Prefetch::L1, NEXT_BYTES),
-            Ahead::Given | Ahead::Nothing => return,
+        let (to, bytes) = match self.prefetch {
+            PrefetchMode::Panels => (Prefetch::L2, STREAM_BYTES),
+            PrefetchMode::NextBlock => (Prefetch::L1, NEXT_BYTES),
+            PrefetchMode::Given | PrefetchMode::Nothing => return,
         };
         let lines = (0..LINES).map(|line| ((line * usize::from(self.line) + vector) * LINE_BYTES) as i32 + bytes);
         lines.for_each(|at| f.prefetch(to, b.at(at)));
@@ -418,9 +418,9 @@ impl Tiles {
             let step = Step { block, first, rows, b };
             f.repeat(blocks, |f| {
                 self.step(f, at, &step, interleaved);
-                if self.ahead == Ahead::Given {
-                    (0..PREFETCH_BYTES).step_by(LINE_BYTES).for_each(|byte| f.prefetch(Prefetch::L2, at.ahead.at(byte as i32)));
-                    f.add(at.ahead, at.ahead_step);
+                if self.prefetch == PrefetchMode::Given {
+                    (0..PREFETCH_BYTES).step_by(LINE_BYTES).for_each(|byte| f.prefetch(Prefetch::L2, at.prefetch.at(byte as i32)));
+                    f.add(at.prefetch, at.ahead_step);
                 }
                 first.iter().for_each(|first| f.and(*first, 0));
                 interleaved.step(f);

@@ -25,7 +25,7 @@
 //!
 //! # Cost
 //!
-//! A vector of channels takes 144 operations and 36 stores for a tile of the source, 130 operations and 36 loads for a tile of results (its tail comes on
+//! A vector of channels takes 144 operations and 36 stores for a tile of the source, 130 operations and 36 loads for a tile of results (its epilogue comes on
 //! top), 72 operations and 36 stores for the weights; the products of a tile take 36 multiply-adds for every pair of a source channel and a
 //! vector of result channels.
 

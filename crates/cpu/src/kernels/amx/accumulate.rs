@@ -1,12 +1,12 @@
-//! Products on AMX tiles whose sums stay in memory, without a loop nest or an epilogue: gradients of weights, which add to them from call
+//! Products on AMX tiles whose sums stay in memory, without a macrokernel or an epilogue: gradients of weights, which add to them from call
 //! to call, and steps of recurrent networks. Rows of `A` have a constant stride and contiguous steps, `B` is in panels.
 
-use super::block::{Block, Call, Held, Registers};
+use super::block::{Block, Call, TileConfig, TileRegisters};
 use super::{MAX_EXTRA_K_BLOCKS, ROWS, Round};
-use crate::kernels::tile::{Prefetch, Product};
+use crate::kernels::microkernel::{DotType, Prefetch};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Reuse;
-use oxidnn_jit::kernels::dot::{Ahead, Start};
+use oxidnn_jit::kernels::dot::{InitialSums, PrefetchMode};
 use oxidnn_jit::kernels::tiles::{self, LINES, Shape, TAP_WORDS, Tiles};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
@@ -14,7 +14,7 @@ use oxidnn_spec::Error;
 /// Kernels of products whose sums stay in memory.
 #[derive(Debug)]
 pub struct Accumulate {
-    registers: Registers,
+    registers: TileConfig,
     /// By vectors of a panel, tiles of rows, and whether they add to old sums.
     blocks: Vec<[Option<Block>; 4]>,
     panel: usize,
@@ -45,21 +45,21 @@ impl Accumulate {
     ///
     /// # Errors
     /// [`Error::Runtime`] if a kernel cannot be generated, or AMX does not multiply the types.
-    pub fn get(isa: Isa, product: Product, (panel, vectors): (usize, [usize; 2]), ahead: Ahead) -> Result<Accumulate, Error> {
+    pub fn get(isa: Isa, product: DotType, (panel, vectors): (usize, [usize; 2]), ahead: PrefetchMode) -> Result<Accumulate, Error> {
         let product = tiles::product(product).ok_or_else(|| Error::Runtime(format!("no tiles multiply {product:?}")))?;
         let mut blocks: Vec<[Option<Block>; 4]> = (0..panel).map(|_| [const { None }; 4]).collect();
         for some in vectors {
             for (i, block) in blocks[some - 1].iter_mut().enumerate() {
-                let start = if i % 2 == 0 { Start::Zero } else { Start::Load };
+                let start = if i % 2 == 0 { InitialSums::Zero } else { InitialSums::Load };
                 let (tall, vectors, line) = (1 + i as u8 / 2, some as u8, panel as u8);
-                *block = Some(Block::get(isa, Tiles { product, tall, vectors, line, start, panels: Reuse::NonTemporal, ahead })?);
+                *block = Some(Block::get(isa, Tiles { product, tall, vectors, line, start, panels: Reuse::NonTemporal, prefetch: ahead })?);
             }
         }
-        Ok(Accumulate { registers: Registers::get(isa, product)?, blocks, panel })
+        Ok(Accumulate { registers: TileConfig::get(isa, product)?, blocks, panel })
     }
 
     /// The AMX tiles, for this thread.
-    pub fn hold(&self) -> Held<'_> {
+    pub fn hold(&self) -> TileRegisters<'_> {
         self.registers.hold()
     }
 
@@ -72,7 +72,7 @@ impl Accumulate {
     ///
     /// # Panics
     /// If an operand is outside its memory.
-    pub fn add(&self, held: &mut Held<'_>, on: &Addend<'_>, words: &mut [usize], (sums, row): (&mut [f32], usize)) {
+    pub fn add(&self, held: &mut TileRegisters<'_>, on: &Addend<'_>, words: &mut [usize], (sums, row): (&mut [f32], usize)) {
         let (line, (b, b_at, b_panel)) = (self.panel * LINES * 4, on.b);
         // With several K blocks, a block more for each costs more than another pass over all.
         let more = if on.parts.len() > MAX_EXTRA_K_BLOCKS { 0 } else { MAX_EXTRA_K_BLOCKS };

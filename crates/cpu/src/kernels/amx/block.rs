@@ -2,9 +2,9 @@
 //! is called.
 
 use crate::kernels::code;
-use crate::kernels::tile::Prefetch;
+use crate::kernels::microkernel::Prefetch;
 use oxidnn_jit::ir::TileProduct;
-use oxidnn_jit::kernels::dot::Start;
+use oxidnn_jit::kernels::dot::InitialSums;
 use oxidnn_jit::kernels::gather::{self, Gather};
 use oxidnn_jit::kernels::tiles::{self, LINES, Setup, Shape, TAP_WORDS, Tiles};
 use oxidnn_jit::{Entry, Isa};
@@ -16,32 +16,32 @@ mod tests;
 
 /// The kernels that configure and release the AMX tiles.
 #[derive(Debug)]
-pub(super) struct Registers {
+pub(super) struct TileConfig {
     shape: Entry<[u8; 64]>,
     awake: Entry<[u8; 64]>,
     release: Entry<[u8; 64]>,
 }
 
 /// The AMX tiles while a thread uses them; released on drop.
-pub struct Held<'r> {
-    registers: &'r Registers,
+pub struct TileRegisters<'r> {
+    registers: &'r TileConfig,
     shape: Option<Shape>,
     bytes: [u8; 64],
 }
 
-impl Registers {
-    pub(super) fn get(isa: Isa, product: TileProduct) -> Result<Registers, Error> {
+impl TileConfig {
+    pub(super) fn get(isa: Isa, product: TileProduct) -> Result<TileConfig, Error> {
         let get = |setup: Setup| code::get(isa, &setup);
-        Ok(Registers { shape: get(Setup::Shape)?, awake: get(Setup::Awake(product))?, release: get(Setup::Release)? })
+        Ok(TileConfig { shape: get(Setup::Shape)?, awake: get(Setup::Awake(product))?, release: get(Setup::Release)? })
     }
 
     /// The AMX tiles, for this thread.
-    pub(super) fn hold(&self) -> Held<'_> {
-        Held { registers: self, shape: None, bytes: [0; 64] }
+    pub(super) fn hold(&self) -> TileRegisters<'_> {
+        TileRegisters { registers: self, shape: None, bytes: [0; 64] }
     }
 }
 
-impl Held<'_> {
+impl TileRegisters<'_> {
     /// Configures the tiles for a shape, unless they are.
     ///
     /// # Panics
@@ -76,7 +76,7 @@ impl Held<'_> {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for TileRegisters<'_> {
     fn drop(&mut self) {
         // SAFETY: the kernel reads nothing; nobody uses the tiles afterwards.
         unsafe { self.registers.release.call(&self.bytes) }
@@ -141,7 +141,7 @@ impl Block {
     ///
     /// # Panics
     /// If an operand is outside its memory, or the configured shape is not one of the kernel.
-    pub(super) fn run(&self, held: &Held<'_>, mut call: Call<'_>) {
+    pub(super) fn run(&self, held: &TileRegisters<'_>, mut call: Call<'_>) {
         let shape = held.shape_for(&self.kernel);
         let inside = is_inside(&self.kernel, shape, &call) && are_sums_inside(&self.kernel, shape, &call).unwrap_or(false);
         assert!(inside, "tiles outside their buffers: {:?}", self.kernel);
@@ -170,8 +170,8 @@ pub(super) fn arguments(kernel: &Tiles, shape: Shape, call: &mut Call<'_>) -> ti
         sums_row: call.sums_row * 4,
         sums_lower: shape.rows[0] * call.sums_row * 4,
         // Without prefetch, an address that is near anyway: a failing address translation would take long.
-        ahead: if call.prefetch.step == 0 { call.taps.as_ptr().addr() } else { call.prefetch.at },
-        ahead_step: call.prefetch.step,
+        prefetch: if call.prefetch.step == 0 { call.taps.as_ptr().addr() } else { call.prefetch.at },
+        prefetch_step: call.prefetch.step,
     }
 }
 
@@ -182,7 +182,7 @@ fn line(kernel: &Tiles) -> usize {
 
 /// Whether all that a kernel reads, and its initial sums if it has any, is inside the buffers.
 pub(super) fn is_inside(kernel: &Tiles, shape: Shape, call: &Call<'_>) -> bool {
-    let sums = kernel.start == Start::Zero || are_sums_inside(kernel, shape, call).unwrap_or(false);
+    let sums = kernel.start == InitialSums::Zero || are_sums_inside(kernel, shape, call).unwrap_or(false);
     sums && are_operands_inside(kernel, shape, call).unwrap_or(false)
 }
 

@@ -4,7 +4,7 @@
 //! sums in registers. In return a tile instruction does 16 times as many multiply-adds. So vectors win with few products, or a small K.
 
 use crate::hardware::{Caches, K_STEPS};
-use crate::kernels::tile::Product;
+use crate::kernels::microkernel::DotType;
 use oxidnn_jit::kernels::tiles::{LINES, ROWS};
 
 /// Costs in nanoseconds. Fitted to 676 products of 1 to 512 rows, K of 1 to 768, and 3 to 768 columns on Sapphire Rapids, where choosing by
@@ -33,25 +33,25 @@ impl Cost {
 const MIN_BYTES_IN_FLIGHT: f64 = 6.0;
 
 /// The predicted nanoseconds on AMX and on vectors.
-fn times(product: Product, [batch, rows, columns, depth]: [i64; 4]) -> [f64; 2] {
+fn times(product: DotType, [batch, rows, columns, depth]: [i64; 4]) -> [f64; 2] {
     let over = |n: i64, each: usize| (n as f64 / each as f64).ceil();
-    let (vectors, steps) = (over(columns, LINES), over(depth, product.depth()));
+    let (vectors, steps) = (over(columns, LINES), over(depth, product.step_depth()));
     let sums = rows as f64 * vectors;
     let on_tiles = TILES.of([batch as f64, sums, over(rows, LINES) * vectors * (steps / LINES as f64).ceil()]);
     // Every row's bytes are broadcast, and made unsigned, which takes half as long as multiplying them by a vector.
     let bytes = (sums + rows as f64 / 2.0).max(MIN_BYTES_IN_FLIGHT);
-    let (cost, multiply) = if product.is_whole() { (BYTES, bytes * steps) } else { (PAIRS, sums * steps) };
+    let (cost, multiply) = if product.is_integer() { (BYTES, bytes * steps) } else { (PAIRS, sums * steps) };
     let on_vectors = cost.of([batch as f64, sums, multiply]);
     [on_tiles, on_vectors]
 }
 
 /// Whether AMX is predicted to be faster.
-pub fn is_faster(product: Product, sizes: [i64; 4]) -> bool {
+pub fn is_faster(product: DotType, sizes: [i64; 4]) -> bool {
     saved(product, sizes) > 0.0
 }
 
 /// The nanoseconds that AMX is predicted to save.
-pub fn saved(product: Product, sizes: [i64; 4]) -> f64 {
+pub fn saved(product: DotType, sizes: [i64; 4]) -> f64 {
     let [on_tiles, on_vectors] = times(product, sizes);
     on_vectors - on_tiles
 }
@@ -64,11 +64,11 @@ const ASYMPTOTIC_ROWS: i64 = 1 << 20;
 
 /// Whether vectors are faster for windows with so small a K, for any number of rows: packed weights must not depend on sizes. `depth` is
 /// that of a line of taps, of which there are `lines`: AMX multiplies each on its own, however much of a tile it fills.
-pub fn is_shallow(product: Product, lines: i64, depth: i64) -> bool {
+pub fn is_shallow(product: DotType, lines: i64, depth: i64) -> bool {
     let in_steps = |each: usize| {
         times(product, [1, ASYMPTOTIC_ROWS, LINES as i64, lines.saturating_mul((depth as u64).next_multiple_of(each as u64) as i64)])
     };
-    let ([on_tiles, on_vectors], [apart, _]) = (in_steps(product.depth()), in_steps(LINES * product.depth()));
+    let ([on_tiles, on_vectors], [apart, _]) = (in_steps(product.step_depth()), in_steps(LINES * product.step_depth()));
     on_vectors < MAX_WINDOW_TIME_RATIO[0] * on_tiles || on_vectors < MAX_WINDOW_TIME_RATIO[1] * apart
 }
 

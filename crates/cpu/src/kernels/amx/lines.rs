@@ -1,13 +1,13 @@
 //! Operand provider of AMX: the addresses of each half of 16 rows, and gathering of rows that a tile register cannot load in place.
 
-use super::block::{Gatherer, Held};
-use crate::kernels::nest::{Block, Part};
+use super::block::{Gatherer, TileRegisters};
+use crate::kernels::macrokernel::{KBlock, SumBlock};
 use oxidnn_jit::kernels::tiles::{LINES, ROWS, TAP_WORDS};
 use oxidnn_runtime::Buf;
 use std::ops::Range;
 
-/// Where the operands of a product are, and where its results go, by 16 rows; see `nest::Rows`.
-pub trait Lines: Sync {
+/// Where the operands of a product are, and where its results go, by 16 rows; see `macrokernel::Rows`.
+pub trait HalfTileProvider: Sync {
     /// A place among the rows of a unit.
     type Cursor;
 
@@ -16,7 +16,7 @@ pub trait Lines: Sync {
 
     /// Moves behind the next rows, as many as `half` has, and gives their addresses under every tap and in the destination. Both halves of
     /// a tile have the same taps.
-    fn lines(&self, cursor: &mut Self::Cursor, half: &mut Half<'_>);
+    fn lines(&self, cursor: &mut Self::Cursor, half: &mut HalfTile<'_>);
 
     /// How the next tiles of this many rows are arranged.
     fn run(&self, _cursor: &Self::Cursor, _rows: usize) -> Run {
@@ -34,10 +34,10 @@ pub trait Lines: Sync {
     fn inside(&self, _cursor: &mut Self::Cursor, _tap: &mut dyn FnMut(usize, usize, Range<usize>)) {}
 
     /// Writes the initial sums of a block; called only if the shape has such.
-    fn begin(&self, _block: Block<'_>) {}
+    fn begin(&self, _block: SumBlock<'_>) {}
 
     /// Finishes and stores a block of raw sums; called only without an epilogue in registers.
-    fn store(&self, block: Block<'_>);
+    fn store(&self, block: SumBlock<'_>);
 }
 
 /// Consecutive tiles that are arranged as the first of them.
@@ -47,7 +47,7 @@ pub struct Run {
     pub tiles: usize,
     /// See [`Run::tiles`].
     pub bytes: [usize; 2],
-    /// Whether the results of tiles have other strides than those: then [`Lines::places`] gives the addresses of all rows.
+    /// Whether the results of tiles have other strides than those: then [`HalfTileProvider::places`] gives the addresses of all rows.
     pub listed: bool,
     /// Rows of a line if the first tile begins one, else 0; number of equal lines; bytes from one to the next.
     pub line: usize,
@@ -63,7 +63,7 @@ impl Run {
 }
 
 /// A half of a tile, to be described by the provider.
-pub struct Half<'h> {
+pub struct HalfTile<'h> {
     /// Number of rows.
     pub rows: usize,
     /// The addresses of the rows in the destination, at the first column.
@@ -78,9 +78,9 @@ pub struct Half<'h> {
     pub(super) is_gathered: bool,
     /// 0 for the upper half, 1 for the lower.
     pub(super) index: usize,
-    pub(super) part: &'h Part,
+    pub(super) part: &'h KBlock,
     pub(super) gatherer: &'h Gatherer,
-    pub(super) held: &'h Held<'h>,
+    pub(super) held: &'h TileRegisters<'h>,
     /// The source, and the values of padding.
     pub(super) memory: [Buf<'h>; 2],
     pub(super) taps: &'h mut [usize],
@@ -89,7 +89,7 @@ pub struct Half<'h> {
     pub(super) gathered: &'h mut [f32],
 }
 
-impl Half<'_> {
+impl HalfTile<'_> {
     /// Adds a tap if it belongs to the current K block. Its lines of `B` are `b` bytes behind the first of a panel, its rows of `A` begin
     /// at `first`, `distance` bytes apart.
     ///
@@ -97,11 +97,11 @@ impl Half<'_> {
     /// If there are more taps than the product has.
     #[inline]
     pub fn line(&mut self, b: usize, first: usize, distance: usize) {
-        if self.part.partial > 0 && !self.ends_inside(first, distance) {
+        if self.part.k_tail > 0 && !self.ends_inside(first, distance) {
             return self.tap(b, &std::array::from_fn(|i| first.wrapping_add(distance.wrapping_mul(i))));
         }
         if self.takes(b) {
-            self.padded |= self.part.partial > 0;
+            self.padded |= self.part.k_tail > 0;
             self.add(b, first.wrapping_add(self.part.first * 4), distance);
         }
     }
@@ -120,7 +120,7 @@ impl Half<'_> {
     /// The same for rows at arbitrary addresses, which are gathered.
     ///
     /// # Panics
-    /// As [`Half::line`], or if the copy has no room for this many rows.
+    /// As [`HalfTile::line`], or if the copy has no room for this many rows.
     pub fn tap(&mut self, b: usize, rows: &[usize; LINES]) {
         if !self.takes(b) {
             return;

@@ -1,6 +1,6 @@
-//! Products on AMX: the loops of the [nest] around kernels of 32 rows.
+//! Products on AMX: the loops of the [macrokernel] around kernels of 32 rows.
 //!
-//! As in the nest, a product is cut into tasks of a block of rows by a group of panels, which iterate over K blocks. A tile is up to 32
+//! As in the macrokernel, a product is cut into tasks of a block of rows by a group of panels, which iterate over K blocks. A tile is up to 32
 //! rows, in two halves of constant stride: rows of a plain matrix, or pixels of a line under a window. Other halves, whose pixels are in
 //! two lines or partly padding, are gathered for each tap, and so are rows that do not end with a whole step. Gathering takes two
 //! instructions for 64 bytes, which are then multiplied by all panels of the group. Tiles at one stride are one call, of one line or of
@@ -13,26 +13,26 @@
 mod accumulate;
 mod block;
 mod cost;
-mod finish;
+mod epilogue;
 mod lines;
 mod padding;
 
-use super::nest::{self, Block as Sums, Nest, Operands, Packed, Part, Right, Rows, Shape};
+use super::macrokernel::{self, BLayout, KBlock, Operands, PanelBlock, RowProvider, Shape, SumBlock as Sums, VectorMacrokernel};
+use super::microkernel::upconvert::Upconvert;
+use super::microkernel::{DotType, InitialSums, MicrokernelCall as EpilogueCall, Panels, Prefetch};
 use super::scratch::{for_workers, lend};
-use super::tile::wide::Wide;
-use super::tile::{Call as TailCall, Panels, Prefetch, Product, Start};
 use crate::CpuTarget;
 use crate::decision::How;
-use crate::hardware::{Core, KBlock};
+use crate::hardware::{Core, KBlockBytes};
 pub use accumulate::{Accumulate, Addend};
-pub use block::Held;
-use block::{Block, Call, Gatherer, Registers};
+pub use block::TileRegisters;
+use block::{Block, Call, Gatherer, TileConfig};
 pub use cost::{is_faster, is_shallow, repays_copy, saved};
-use finish::{Finish, Finisher, LISTED, Pipeline, Results};
-pub use lines::{Half, Lines, Run};
+use epilogue::{FusedKernel, FusedKey, LISTED, Pipeline, Results};
+pub use lines::{HalfTile, HalfTileProvider, Run};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::{Reuse, TileProduct};
-use oxidnn_jit::kernels::dot::Ahead;
+use oxidnn_jit::kernels::dot::PrefetchMode;
 use oxidnn_jit::kernels::tiles::{self, LINES, ROWS, TAP_WORDS, Tiles};
 use oxidnn_runtime::{Buf, Skip};
 use oxidnn_spec::Error;
@@ -70,91 +70,91 @@ const MAX_GATHERED_BYTES: usize = 4 << 20;
 
 /// A product on vectors or on AMX.
 #[derive(Clone, Debug)]
-pub enum Loops {
+pub enum Macrokernel {
     /// On vectors.
-    Vectors(Arc<Nest>),
+    Vector(Arc<VectorMacrokernel>),
     /// On AMX.
-    Tiles(Arc<Drive>),
+    Amx(Arc<AmxMacrokernel>),
 }
 
 /// The same with kernels.
 #[derive(Debug)]
-pub enum ReadyLoops {
+pub enum ReadyMacrokernel {
     /// On vectors.
-    Vectors(Box<nest::Ready>),
+    Vector(Box<macrokernel::Ready>),
     /// On AMX.
-    Tiles(Box<Ready>),
+    Amx(Box<Ready>),
 }
 
-impl Loops {
+impl Macrokernel {
     /// AMX, if instruction set and types allow it, else vectors. Rows of a stretch are in lines of equal length, with a constant stride in
     /// each; `lines` is empty if some rows may be padding.
-    pub fn new(isa: Isa, shape: Shape, lines: &[usize], target: &CpuTarget) -> Loops {
+    pub fn new(isa: Isa, shape: Shape, lines: &[usize], target: &CpuTarget) -> Macrokernel {
         match tiles::product(shape.product).filter(|_| isa.amx) {
-            Some(product) => Loops::Tiles(Arc::new(Drive::new((isa, product), shape, lines, target))),
-            None => Loops::Vectors(Arc::new(Nest::new(isa, shape, target))),
+            Some(product) => Macrokernel::Amx(Arc::new(AmxMacrokernel::new((isa, product), shape, lines, target))),
+            None => Macrokernel::Vector(Arc::new(VectorMacrokernel::new(isa, shape, target))),
         }
     }
 
     /// The product.
     pub fn shape(&self) -> &Shape {
         match self {
-            Loops::Vectors(nest) => nest.shape(),
-            Loops::Tiles(drive) => &drive.shape,
+            Macrokernel::Vector(macrokernel) => macrokernel.shape(),
+            Macrokernel::Amx(macrokernel) => &macrokernel.shape,
         }
     }
 
     /// Elements of scratch for `workers` workers; `None` on overflow, or if AMX would need too much.
     pub fn scratch_len(&self, workers: usize) -> Option<usize> {
         match self {
-            Loops::Vectors(nest) => nest.scratch_len(workers),
-            Loops::Tiles(drive) => drive.scratch_len(workers),
+            Macrokernel::Vector(macrokernel) => macrokernel.scratch_len(workers),
+            Macrokernel::Amx(macrokernel) => macrokernel.scratch_len(workers),
         }
     }
 
     /// How all of `A` is to be widened ahead, if it is.
-    pub fn widens(&self) -> Option<&Wide> {
+    pub fn widens(&self) -> Option<&Upconvert> {
         match self {
-            Loops::Vectors(nest) => nest.widens(),
-            Loops::Tiles(_) => None,
+            Macrokernel::Vector(macrokernel) => macrokernel.widens(),
+            Macrokernel::Amx(_) => None,
         }
     }
 
     /// Generates the kernels, and writes lists by a provider, if one is given, whose operands begin at address 0 and whose padding is at
-    /// [`PADDING`](super::nest::PADDING).
+    /// [`PADDING`](super::macrokernel::PADDING).
     ///
     /// # Errors
     /// [`Error::Runtime`] if a kernel cannot be generated.
-    pub fn build<W: Rows>(&self, rows: Option<&W>) -> Result<ReadyLoops, Error> {
+    pub fn build<W: RowProvider>(&self, rows: Option<&W>) -> Result<ReadyMacrokernel, Error> {
         Ok(match self {
-            Loops::Vectors(nest) => ReadyLoops::Vectors(Box::new(nest.build(rows)?)),
-            Loops::Tiles(drive) => ReadyLoops::Tiles(Box::new(drive.build()?)),
+            Macrokernel::Vector(macrokernel) => ReadyMacrokernel::Vector(Box::new(macrokernel.build(rows)?)),
+            Macrokernel::Amx(macrokernel) => ReadyMacrokernel::Amx(Box::new(macrokernel.build()?)),
         })
     }
 
     /// Blocks and the caches they stay in, and the predicted speed.
     pub fn how(&self) -> How {
         match self {
-            Loops::Vectors(nest) => nest.how(),
-            Loops::Tiles(drive) => drive.how(),
+            Macrokernel::Vector(macrokernel) => macrokernel.how(),
+            Macrokernel::Amx(macrokernel) => macrokernel.how(),
         }
     }
 
     /// Number of tasks.
     pub fn tasks(&self) -> usize {
         match self {
-            Loops::Vectors(nest) => nest.tasks(),
-            Loops::Tiles(drive) => drive.tasks(),
+            Macrokernel::Vector(macrokernel) => macrokernel.tasks(),
+            Macrokernel::Amx(macrokernel) => macrokernel.tasks(),
         }
     }
 }
 
-impl ReadyLoops {
+impl ReadyMacrokernel {
     /// Computes a task with scratch of a worker's share.
-    pub fn task<W: Rows + Lines>(&self, task: usize, share: &mut [f32], on: &Operands<'_, W>) {
+    pub fn task<W: RowProvider + HalfTileProvider>(&self, task: usize, share: &mut [f32], on: &Operands<'_, W>) {
         match self {
-            ReadyLoops::Vectors(ready) => ready.task(task, share, on),
-            ReadyLoops::Tiles(ready) => ready.task(task, share, on),
+            ReadyMacrokernel::Vector(ready) => ready.task(task, share, on),
+            ReadyMacrokernel::Amx(ready) => ready.task(task, share, on),
         }
     }
 }
@@ -171,7 +171,7 @@ pub fn isa(jit: Option<Isa>) -> Result<Isa, Skip> {
 ///
 /// # Errors
 /// The types.
-pub fn check(product: Product) -> Result<(), Skip> {
+pub fn check(product: DotType) -> Result<(), Skip> {
     tiles::product(product).map(|_| ()).ok_or_else(|| Skip::DataType(format!("{product:?}, which tiles do not multiply")))
 }
 
@@ -192,7 +192,7 @@ pub fn even_steps(steps: usize, times: usize) -> usize {
 
 /// A planned product on AMX.
 #[derive(Debug)]
-pub struct Drive {
+pub struct AmxMacrokernel {
     isa: Isa,
     product: TileProduct,
     shape: Shape,
@@ -208,16 +208,16 @@ pub struct Drive {
     packs: bool,
     /// Whether lines of the destination are prefetched into L1 before they are written: because results exceed L2 and there are few
     /// products in between.
-    asks: bool,
+    prefetches_destination: bool,
     /// Whether the panels of a group stay in L1.
-    near: bool,
+    panels_in_l1: bool,
     /// What tiles prefetch: the next block of panels, if there is one tile of rows and panels may not stay in L2; else what comes from beyond.
-    ahead: Ahead,
+    prefetch: PrefetchMode,
     /// Whether rows in padding are multiplied with it, and once more without if sums came out as non-finite.
-    watches: bool,
+    checks_sums: bool,
     /// Whether panels are inspected, because results cannot be computed once more: if all weights are finite, padding is harmless. Reading
     /// a panel from L2 takes as long as multiplying a tile of rows by it.
-    inspects: bool,
+    checks_panels: bool,
 }
 
 /// K blocks of tile size with the same number of steps.
@@ -292,12 +292,12 @@ impl Stretch {
 /// A product with its kernels.
 #[derive(Debug)]
 pub struct Ready {
-    drive: Arc<Drive>,
-    registers: Registers,
+    macrokernel: Arc<AmxMacrokernel>,
+    registers: TileConfig,
     /// By pieces of a tile, by whether the panel has fewer columns than the others, by the initial sums: kernels that leave sums in memory,
     /// and kernels that finish them.
     blocks: [Option<Block>; 8],
-    finishers: [Option<Finisher>; 8],
+    finishers: [Option<FusedKernel>; 8],
     /// By K block.
     gathers: Vec<Gatherer>,
 }
@@ -316,9 +316,9 @@ impl Round {
     }
 }
 
-impl Drive {
+impl AmxMacrokernel {
     /// Decides how to cut a product.
-    pub fn new((isa, product): (Isa, TileProduct), shape: Shape, lines: &[usize], target: &CpuTarget) -> Drive {
+    pub fn new((isa, product): (Isa, TileProduct), shape: Shape, lines: &[usize], target: &CpuTarget) -> AmxMacrokernel {
         let budget = target.caches.budget(true);
         let mut stretches = Vec::with_capacity(shape.rows.len());
         let (mut all, mut rows) = (0, 0);
@@ -328,10 +328,10 @@ impl Drive {
             stretches.push(stretch);
         }
         let panels = shape.columns.div_ceil(shape.panel).max(1);
-        let bytes = |p: &Part| p.taps * p.all_steps() * shape.panel * 4;
-        let (widest, total) = (shape.most(&bytes).max(1), shape.parts.iter().map(bytes).sum::<usize>());
-        let k = KBlock { panel: widest, panels, width: shape.panel, tall: ROWS, tiles: all, carries: shape.carries() };
-        let steps: usize = shape.parts.iter().map(|p| p.taps * p.all_steps()).sum();
+        let bytes = |p: &KBlock| p.taps * p.all_steps() * shape.panel * 4;
+        let (widest, total) = (shape.most(&bytes).max(1), shape.k_blocks.iter().map(bytes).sum::<usize>());
+        let k = KBlockBytes { panel: widest, panels, width: shape.panel, tall: ROWS, tiles: all, carries: shape.carries() };
+        let steps: usize = shape.k_blocks.iter().map(|p| p.taps * p.all_steps()).sum();
         let work = shape.units.saturating_mul(rows).saturating_mul(panels * shape.panel).saturating_mul(steps);
         // As many tasks as are wanted and worthwhile: first by rows as long as panels are read often enough, then by panels, then by rows
         // again. With more tasks a worker gathers rows again, and waits for its last block; they pay if larger blocks would not fit the
@@ -345,7 +345,7 @@ impl Drive {
             let group = k.blocks([bytes, budget.sums]).nc.min(panels.div_ceil(wanted.div_ceil(most).min(panels)));
             (group, all.div_ceil(wanted.div_ceil(panels.div_ceil(group))).max(1).min(k.mc(group, budget.sums)))
         };
-        let packing = (shape.right != Right::Panels).then(|| cut(budget.plain)).filter(|(_, block)| *block >= all);
+        let packing = (shape.b_layout != BLayout::Panels).then(|| cut(budget.plain)).filter(|(_, block)| *block >= all);
         // While few rows meet a group, the next one comes from beyond L2: it must not evict the rest of this one. Rows that every group
         // gathers again want large groups.
         let in_place = !windows && !shape.carries() && shape.rows == lines;
@@ -354,22 +354,37 @@ impl Drive {
         let (packs, (group, block)) = (packing.is_some(), packing.unwrap_or_else(|| cut(of_group)));
         // Panels that stay in L1 with the rows of a tile and the sums of two blocks.
         let row = shape.most(&|p| p.taps * p.all_steps() * 4);
-        let in_l1 = target.caches.l1.saturating_sub(row.saturating_mul(ROWS).saturating_add(finish::SUMS_BYTES)) / widest;
+        let in_l1 = target.caches.l1.saturating_sub(row.saturating_mul(ROWS).saturating_add(epilogue::SUMS_BYTES)) / widest;
         let near = row < MAX_L1_ROW_BYTES || group <= in_l1;
         let weights = total.saturating_mul(panels).saturating_mul(shape.units);
         let streams = all == 1 && !packs && weights >= budget.far / 2;
         let far = target.threads > 1 || shape.source.saturating_add(weights) > budget.far;
-        let ahead = if streams { Ahead::NextBlock } else { Ahead::given_if(far) };
-        let rounds = shape.parts.iter().map(|p| Round::all(p.all_steps(), MAX_EXTRA_K_BLOCKS).collect()).collect();
-        let results =
-            rows.saturating_mul(shape.units).saturating_mul(shape.columns) * shape.tail.as_ref().map_or(0, |tail| tail.dst_size());
+        let ahead = if streams { PrefetchMode::NextBlock } else { PrefetchMode::given_if(far) };
+        let rounds = shape.k_blocks.iter().map(|p| Round::all(p.all_steps(), MAX_EXTRA_K_BLOCKS).collect()).collect();
+        let results = rows.saturating_mul(shape.units).saturating_mul(shape.columns)
+            * shape.epilogue.as_ref().map_or(0, |epilogue| epilogue.dst_size());
         let asks = results > budget.far && steps <= MAX_STORE_BOUND_STEPS;
         let reads_padding = shape.padded || windows && lines.contains(&0);
-        let partial = shape.parts.iter().any(|p| p.partial > 0);
-        let tail = shape.tail.as_ref().filter(|_| !packs && !shape.product.is_whole());
-        let watches = (reads_padding || partial) && tail.is_some_and(|tail| tail.is_repeatable());
-        let inspects = reads_padding && !partial && !watches && tail.is_some() && all > 1;
-        Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks, near, ahead, watches, inspects }
+        let partial = shape.k_blocks.iter().any(|p| p.k_tail > 0);
+        let epilogue = shape.epilogue.as_ref().filter(|_| !packs && !shape.product.is_integer());
+        let watches = (reads_padding || partial) && epilogue.is_some_and(|epilogue| epilogue.is_repeatable());
+        let inspects = reads_padding && !partial && !watches && epilogue.is_some() && all > 1;
+        AmxMacrokernel {
+            isa,
+            product,
+            shape,
+            rounds,
+            stretches,
+            all,
+            block,
+            group,
+            packs,
+            prefetches_destination: asks,
+            panels_in_l1: near,
+            prefetch: ahead,
+            checks_sums: watches,
+            checks_panels: inspects,
+        }
     }
 
     /// Whether tasks pack their panels; otherwise panels are in place, or were packed before.
@@ -379,13 +394,13 @@ impl Drive {
 
     /// Elements of the panels that a task packs at a time; `None` on overflow.
     fn packed_len(&self) -> Option<usize> {
-        let panel = self.shape.most(&Part::all_steps).checked_mul(self.shape.panel)?;
+        let panel = self.shape.most(&KBlock::all_steps).checked_mul(self.shape.panel)?;
         if self.packs { panel.checked_mul(self.group)?.checked_next_multiple_of(LINES) } else { Some(0) }
     }
 
     /// When the lines of a panel are used again, given that the rows of a tile are multiplied by all panels of a group.
     fn reuse(&self) -> Reuse {
-        if self.near { Reuse::Temporal } else { Reuse::NonTemporal }
+        if self.panels_in_l1 { Reuse::Temporal } else { Reuse::NonTemporal }
     }
 
     /// Words of the address list of all taps.
@@ -395,15 +410,15 @@ impl Drive {
 
     /// Elements of the gathered rows of a tile.
     fn gathered_len(&self) -> Option<usize> {
-        let part = |p: &Part| p.taps.checked_mul(Gatherer::row(p.all_steps()))?.checked_mul(ROWS);
-        let most = self.shape.parts.iter().map(part).try_fold(0, |most, len| Some(most.max(len?)))?;
+        let part = |p: &KBlock| p.taps.checked_mul(Gatherer::row(p.all_steps()))?.checked_mul(ROWS);
+        let most = self.shape.k_blocks.iter().map(part).try_fold(0, |most, len| Some(most.max(len?)))?;
         Some(most).filter(|n| *n <= MAX_GATHERED_BYTES / 4)
     }
 
     /// Whether sums of a tile over all panels of a group may be in memory: from K block to K block, from round to round, or to search them
     /// for NaN, see [`Task::without_padding`].
     fn keeps_sums(&self) -> bool {
-        self.shape.carries() || self.rounds.iter().any(|rounds| rounds.len() > 1) || !self.shape.product.is_whole()
+        self.shape.carries() || self.rounds.iter().any(|rounds| rounds.len() > 1) || !self.shape.product.is_integer()
     }
 
     /// Stride of rows of sums.
@@ -425,13 +440,13 @@ impl Drive {
     /// Elements of scratch for the pipeline.
     fn left_len(&self) -> usize {
         let nowhere = |size: usize| if self.shape.padded { (self.shape.columns * size).next_multiple_of(64) / 4 } else { 0 };
-        self.shape.tail.as_ref().map_or(0, |tail| Pipeline::LEN + nowhere(tail.dst_size()))
+        self.shape.epilogue.as_ref().map_or(0, |epilogue| Pipeline::LEN + nowhere(epilogue.dst_size()))
     }
 
     /// Elements of scratch for `workers` workers; `None` on overflow, or if gathered rows would need too much.
     pub fn scratch_len(&self, workers: usize) -> Option<usize> {
         let words = self.taps_len()?.checked_mul(2)?.checked_next_multiple_of(LINES)?;
-        let sums = self.sums_len().checked_mul(if self.shape.tail.is_none() { 2 } else { 1 })?.checked_add(self.left_len())?;
+        let sums = self.sums_len().checked_mul(if self.shape.epilogue.is_none() { 2 } else { 1 })?.checked_add(self.left_len())?;
         for_workers(workers, words.checked_add(self.gathered_len()?)?.checked_add(self.packed_len()?)?.checked_add(sums)?)
     }
 
@@ -469,26 +484,35 @@ impl Drive {
     /// [`Error::Runtime`] if a kernel cannot be generated.
     pub fn build(self: &Arc<Self>) -> Result<Ready, Error> {
         let shape = &self.shape;
-        let size = 4 / shape.product.depth();
-        let gathers = shape.parts.iter().map(|p| Gatherer::get(self.isa, p.partial * size as u8)).collect::<Result<_, _>>()?;
-        let registers = Registers::get(self.isa, self.product)?;
+        let size = 4 / shape.product.step_depth();
+        let gathers = shape.k_blocks.iter().map(|p| Gatherer::get(self.isa, p.k_tail * size as u8)).collect::<Result<_, _>>()?;
+        let registers = TileConfig::get(self.isa, self.product)?;
         let (blocks, finishers) = ([const { None }; 8], [const { None }; 8]);
-        let mut ready = Ready { drive: Arc::clone(self), registers, blocks, finishers, gathers };
-        let starts = [Start::Zero, Start::Load].into_iter().filter(|start| *start == Start::Zero || self.keeps_sums());
+        let mut ready = Ready { macrokernel: Arc::clone(self), registers, blocks, finishers, gathers };
+        let starts = [InitialSums::Zero, InitialSums::Load].into_iter().filter(|start| *start == InitialSums::Zero || self.keeps_sums());
         for (narrow, _) in self.kinds(&(0..self.shape.panels())) {
             for tall in [1, 2].into_iter().filter(|tall| self.stretches.iter().any(|s| s.has(*tall))) {
                 for start in starts.clone() {
                     let at = index(tall, narrow, start);
                     let (vectors, line) = (self.columns(narrow).div_ceil(LINES) as u8, (shape.panel / LINES) as u8);
-                    let tiles =
-                        Tiles { product: self.product, tall: tall as u8, vectors, line, start, panels: self.reuse(), ahead: self.ahead };
+                    let tiles = Tiles {
+                        product: self.product,
+                        tall: tall as u8,
+                        vectors,
+                        line,
+                        start,
+                        panels: self.reuse(),
+                        prefetch: self.prefetch,
+                    };
                     if self.keeps_sums() {
                         ready.blocks[at] = Some(Block::get(self.isa, tiles)?);
                     }
-                    if let Some(tail) = shape.tail.clone() {
+                    if let Some(epilogue) = shape.epilogue.clone() {
                         let masked = !self.columns(narrow).is_multiple_of(LINES);
-                        ready.finishers[at] =
-                            Some(Finisher::get(self.isa, &Finish { tiles, tail, masked, asks: self.asks, watches: self.watches })?);
+                        ready.finishers[at] = Some(FusedKernel::get(
+                            self.isa,
+                            &FusedKey { tiles, epilogue, masked, asks: self.prefetches_destination, watches: self.checks_sums },
+                        )?);
                     }
                 }
             }
@@ -512,14 +536,14 @@ impl Drive {
     fn rate(&self) -> f64 {
         let (shape, number) = (&self.shape, |n: usize| n as f64);
         let vectors = shape.columns.div_ceil(LINES);
-        let in_part = |(part, rounds): (&Part, &Vec<Round>)| part.taps * rounds.iter().map(|round| round.blocks).sum::<usize>();
-        let blocks: usize = shape.parts.iter().zip(&self.rounds).map(in_part).sum();
-        let steps: usize = shape.parts.iter().map(|p| p.taps * p.all_steps()).sum();
+        let in_part = |(part, rounds): (&KBlock, &Vec<Round>)| part.taps * rounds.iter().map(|round| round.blocks).sum::<usize>();
+        let blocks: usize = shape.k_blocks.iter().zip(&self.rounds).map(in_part).sum();
+        let steps: usize = shape.k_blocks.iter().map(|p| p.taps * p.all_steps()).sum();
         let (rows, pieces) = (number(shape.rows.iter().sum()), number(self.stretches.iter().map(|s| s.all).sum()));
-        let stored = rows * number(vectors) * cost::result_cycles(shape.tail.as_ref().map_or(0, |tail| tail.steps()));
+        let stored = rows * number(vectors) * cost::result_cycles(shape.epilogue.as_ref().map_or(0, |epilogue| epilogue.steps()));
         let cycles = pieces * number(blocks) * number(vectors.div_ceil(2)) * cost::BLOCK_CYCLES + stored;
-        let multiply_adds = rows * number(shape.columns) * number(steps * shape.product.depth());
-        (multiply_adds / cycles.max(1.0)).max(1.0).min(Core::host().tile_rate(shape.product.depth()))
+        let multiply_adds = rows * number(shape.columns) * number(steps * shape.product.step_depth());
+        (multiply_adds / cycles.max(1.0)).max(1.0).min(Core::host().tile_rate(shape.product.step_depth()))
     }
 
     /// Numbers of blocks of rows, and of groups of panels.
@@ -535,25 +559,25 @@ impl Drive {
 
 impl Ready {
     /// Computes a task with scratch of a worker's share.
-    pub fn task<W: Lines>(&self, task: usize, share: &mut [f32], on: &Operands<'_, W>) {
-        let (drive, [blocks, groups]) = (&*self.drive, self.drive.cuts());
+    pub fn task<W: HalfTileProvider>(&self, task: usize, share: &mut [f32], on: &Operands<'_, W>) {
+        let (macrokernel, [blocks, groups]) = (&*self.macrokernel, self.macrokernel.cuts());
         let (block, rest) = (task % blocks, task / blocks);
         let (group, unit) = (rest % groups, rest / groups);
-        let panels = group * drive.group..drive.shape.panels().min((group + 1) * drive.group);
-        let tiles = block * drive.block..drive.all.min((block + 1) * drive.block);
+        let panels = group * macrokernel.group..macrokernel.shape.panels().min((group + 1) * macrokernel.group);
+        let tiles = block * macrokernel.block..macrokernel.all.min((block + 1) * macrokernel.block);
         let b_at = (on.b_unit)(unit);
-        Task { drive, kernels: self, on, unit, b_at, tiles, panels }.run(share);
+        Task { macrokernel, kernels: self, on, unit, b_at, tiles, panels }.run(share);
     }
 }
 
 /// Index of a kernel.
-fn index(tall: usize, narrow: bool, start: Start) -> usize {
-    (tall - 1) * 4 + 2 * usize::from(narrow) + usize::from(start == Start::Load)
+fn index(tall: usize, narrow: bool, start: InitialSums) -> usize {
+    (tall - 1) * 4 + 2 * usize::from(narrow) + usize::from(start == InitialSums::Load)
 }
 
 /// A block of rows and a group of panels.
 struct Task<'t, 'a, W> {
-    drive: &'t Drive,
+    macrokernel: &'t AmxMacrokernel,
     kernels: &'t Ready,
     on: &'t Operands<'a, W>,
     unit: usize,
@@ -593,25 +617,25 @@ struct Group<'g> {
     step: usize,
 }
 
-impl<W: Lines> Task<'_, '_, W> {
+impl<W: HalfTileProvider> Task<'_, '_, W> {
     /// The panels of a K block, packed if the task packs.
-    fn group<'g>(&'g self, part: &Part, packed: &'g mut [f32]) -> Group<'g> {
-        let (shape, on, panels) = (&self.drive.shape, self.on, &self.panels);
-        if !self.drive.packs {
+    fn group<'g>(&'g self, part: &KBlock, packed: &'g mut [f32]) -> Group<'g> {
+        let (shape, on, panels) = (&self.macrokernel.shape, self.on, &self.panels);
+        if !self.macrokernel.packs {
             let at = self.b_at + panels.start * on.b_panel + part.first * shape.panel * 4;
             return Group { b: on.b, at, step: on.b_panel };
         }
-        let (each, form) = (shape.product.depth(), shape.form());
-        let depth = part.first * each..(part.first + part.steps) * each + usize::from(part.partial);
+        let (each, form) = (shape.product.step_depth(), shape.form());
+        let depth = part.first * each..(part.first + part.steps) * each + usize::from(part.k_tail);
         let columns = panels.start * shape.panel..shape.columns.min(panels.end * shape.panel);
         let step = form.panel(depth.len());
-        on.packs.panels(on.simd, Packed { at: self.b_at, depth, columns }, form, packed);
+        on.packs.panels(on.simd, PanelBlock { at: self.b_at, depth, columns }, form, packed);
         Group { b: lend(packed), at: 0, step }
     }
 
     fn run(&self, share: &mut [f32]) {
-        let watches = self.drive.watches && !self.on.a.overlaps(&self.on.c);
-        let harmless = watches || self.drive.inspects && self.are_weights_finite();
+        let watches = self.macrokernel.checks_sums && !self.on.a.overlaps(&self.on.c);
+        let harmless = watches || self.macrokernel.checks_panels && self.are_weights_finite();
         if self.attempt(share, harmless) {
             self.attempt(share, false);
         }
@@ -620,38 +644,38 @@ impl<W: Lines> Task<'_, '_, W> {
     /// Computes everything. The sums of rows on padding are checked before they are finished; or, if `watched`, afterwards or not at all:
     /// then returns true if a kernel that watches sums found one that may be wrong.
     fn attempt(&self, share: &mut [f32], watched: bool) -> bool {
-        let drive = self.drive;
-        let (taps, share) = share.split_at_mut((2 * drive.taps_len().unwrap_or(0)).next_multiple_of(LINES));
-        let (gathered, share) = share.split_at_mut(drive.gathered_len().unwrap_or(0));
-        let (packed, share) = share.split_at_mut(drive.packed_len().unwrap_or(0));
-        let (left, share) = share.split_at_mut(drive.left_len());
-        let (sums, spare) = share.split_at_mut(drive.sums_len());
+        let macrokernel = self.macrokernel;
+        let (taps, share) = share.split_at_mut((2 * macrokernel.taps_len().unwrap_or(0)).next_multiple_of(LINES));
+        let (gathered, share) = share.split_at_mut(macrokernel.gathered_len().unwrap_or(0));
+        let (packed, share) = share.split_at_mut(macrokernel.packed_len().unwrap_or(0));
+        let (left, share) = share.split_at_mut(macrokernel.left_len());
+        let (sums, spare) = share.split_at_mut(macrokernel.sums_len());
         let taps = bytemuck::cast_slice_mut::<f32, usize>(taps);
         let nowhere = left.as_ptr().wrapping_add(Pipeline::LEN.min(left.len())).addr();
         let mut pipeline = self.pipeline(left);
         let mut held = self.kernels.registers.hold();
-        let first = drive.tile(self.tiles.start).0;
+        let first = macrokernel.tile(self.tiles.start).0;
         let (mut end, mut doubtful) = (first, false);
-        let columns = self.panels.start * drive.shape.panel..drive.shape.columns.min(self.panels.end * drive.shape.panel);
+        let columns = self.panels.start * macrokernel.shape.panel..macrokernel.shape.columns.min(self.panels.end * macrokernel.shape.panel);
         self.begin(columns.clone(), sums, spare);
-        for (index, part) in drive.shape.parts.iter().enumerate() {
-            let mut cursor = self.on.work.cursor(self.unit, first);
+        for (index, part) in macrokernel.shape.k_blocks.iter().enumerate() {
+            let mut cursor = self.on.rows.cursor(self.unit, first);
             let group = self.group(part, packed);
             let (mut tile, mut to) = (self.tiles.start, [0; LISTED * ROWS]);
             while tile < self.tiles.end {
-                let (row, rows) = drive.tile(tile);
+                let (row, rows) = macrokernel.tile(tile);
                 let all = rows[0] + rows[1];
-                let tile_run = self.on.work.run(&cursor, all);
+                let tile_run = self.on.rows.run(&cursor, all);
                 let (mut count, mut padded, mut gathers) = (0, false, false);
                 for (i, n) in rows.into_iter().enumerate().filter(|(_, n)| *n > 0) {
                     // Further elements are overwritten, or not used.
                     let Some(to) = to[i * rows[0]..].first_chunk_mut() else { continue };
-                    let mut half = Half {
+                    let mut half = HalfTile {
                         rows: n,
                         to,
                         nowhere,
                         padded: false,
-                        passes: drive.watches || drive.shape.product.is_whole(),
+                        passes: macrokernel.checks_sums || macrokernel.shape.product.is_integer(),
                         is_gathered: false,
                         index: i,
                         part,
@@ -662,9 +686,9 @@ impl<W: Lines> Task<'_, '_, W> {
                         count: 0,
                         gathered: &mut *gathered,
                     };
-                    self.on.work.lines(&mut cursor, &mut half);
+                    self.on.rows.lines(&mut cursor, &mut half);
                     count = half.count;
-                    padded |= half.padded && !drive.shape.product.is_whole();
+                    padded |= half.padded && !macrokernel.shape.product.is_integer();
                     gathers |= half.is_gathered;
                 }
                 doubtful |= padded;
@@ -674,7 +698,7 @@ impl<W: Lines> Task<'_, '_, W> {
                     repeats = self.repeats((tile, rows), part, &taps[..count * TAP_WORDS], &tile_run);
                     match tile_run.listed {
                         true => self.list(&mut cursor, (rows, nowhere), &mut to[all..repeats.0 * all]),
-                        false => self.on.work.skip(&mut cursor, (repeats.0 * repeats.1 - 1) * all),
+                        false => self.on.rows.skip(&mut cursor, (repeats.0 * repeats.1 - 1) * all),
                     }
                 }
                 let (run, lines, line_bytes) = repeats;
@@ -692,21 +716,21 @@ impl<W: Lines> Task<'_, '_, W> {
                     group: &group,
                     part: index,
                 };
-                let sums = &mut sums[if drive.shape.carries() { (row - first) * drive.sums_row() } else { 0 }..];
-                match pipeline.as_mut().filter(|_| index + 1 == drive.shape.parts.len()) {
-                    Some(pipeline) if count == 0 && !drive.shape.carries() => self.finish_sums(pipeline, &at, to, None),
+                let sums = &mut sums[if macrokernel.shape.carries() { (row - first) * macrokernel.sums_row() } else { 0 }..];
+                match pipeline.as_mut().filter(|_| index + 1 == macrokernel.shape.k_blocks.len()) {
+                    Some(pipeline) if count == 0 && !macrokernel.shape.carries() => self.finish_sums(pipeline, &at, to, None),
                     Some(pipeline) if count == 0 || padded => {
-                        self.products(&mut held, &at, 0..drive.rounds[index].len(), sums);
+                        self.products(&mut held, &at, 0..macrokernel.rounds[index].len(), sums);
                         if padded {
                             self.without_padding(row..end, sums);
                         }
                         self.finish_sums(pipeline, &at, to, Some(sums));
                     }
                     Some(pipeline) => {
-                        self.products(&mut held, &at, 0..drive.rounds[index].len() - 1, sums);
+                        self.products(&mut held, &at, 0..macrokernel.rounds[index].len() - 1, sums);
                         self.finish((pipeline, &mut held), &at, to, sums);
                     }
-                    None => self.products(&mut held, &at, 0..drive.rounds[index].len(), sums),
+                    None => self.products(&mut held, &at, 0..macrokernel.rounds[index].len(), sums),
                 }
                 tile += run * lines;
             }
@@ -716,25 +740,25 @@ impl<W: Lines> Task<'_, '_, W> {
             return watched && doubtful && pipeline.found_non_finite();
         }
         drop(held);
-        self.on.work.store(Sums { unit: self.unit, rows: first..end, columns, sums, spare, step: drive.sums_row() });
+        self.on.rows.store(Sums { unit: self.unit, rows: first..end, columns, sums, spare, step: macrokernel.sums_row() });
         false
     }
 
     /// Writes the initial sums of all rows, if they are not zero.
     fn begin(&self, columns: Range<usize>, sums: &mut [f32], spare: &mut [f32]) {
-        let drive = self.drive;
-        if drive.shape.begins {
-            let rows = drive.tile(self.tiles.start).0..drive.first_row(self.tiles.end);
-            self.on.work.begin(Sums { unit: self.unit, rows, columns, sums, spare, step: drive.sums_row() });
+        let macrokernel = self.macrokernel;
+        if macrokernel.shape.begins {
+            let rows = macrokernel.tile(self.tiles.start).0..macrokernel.first_row(self.tiles.end);
+            self.on.rows.begin(Sums { unit: self.unit, rows, columns, sums, spare, step: macrokernel.sums_row() });
         }
     }
 
     /// The number of tiles that a call computes, of which the first has the taps `taps`: the tiles of a run, the number of lines, and bytes
     /// from one line to the next.
-    fn repeats(&self, (tile, rows): (usize, [usize; 2]), part: &Part, taps: &[usize], tile_run: &Run) -> (usize, usize, [usize; 2]) {
-        let rounds = self.drive.rounds.iter().any(|rounds| rounds.len() > 1);
+    fn repeats(&self, (tile, rows): (usize, [usize; 2]), part: &KBlock, taps: &[usize], tile_run: &Run) -> (usize, usize, [usize; 2]) {
+        let rounds = self.macrokernel.rounds.iter().any(|rounds| rounds.len() > 1);
         let most = match (rounds, tile_run.listed) {
-            (true, _) => self.drive.batch(),
+            (true, _) => self.macrokernel.batch(),
             (_, true) => LISTED,
             _ => usize::MAX,
         };
@@ -751,7 +775,7 @@ impl<W: Lines> Task<'_, '_, W> {
         while !to.is_empty() {
             for rows in rows {
                 let (half, rest) = to.split_at_mut(rows);
-                self.on.work.places(cursor, nowhere, half);
+                self.on.rows.places(cursor, nowhere, half);
                 to = rest;
             }
         }
@@ -760,7 +784,11 @@ impl<W: Lines> Task<'_, '_, W> {
     /// How many times a run of tiles is repeated in further lines, and bytes from one time to the next.
     fn lines_of(&self, tile: usize, rows: [usize; 2], run: usize, tile_run: &Run) -> (usize, [usize; 2]) {
         let all = run * (rows[0] + rows[1]);
-        if tile_run.line == 0 || self.drive.shape.carries() || self.drive.shape.tail.is_none() || !all.is_multiple_of(tile_run.line) {
+        if tile_run.line == 0
+            || self.macrokernel.shape.carries()
+            || self.macrokernel.shape.epilogue.is_none()
+            || !all.is_multiple_of(tile_run.line)
+        {
             return (1, [0; 2]);
         }
         let each = all / tile_run.line;
@@ -770,8 +798,8 @@ impl<W: Lines> Task<'_, '_, W> {
 
     /// How many tiles, `tile` bytes apart, end inside the source if the first, with the taps `taps`, is moved by `before` bytes: partial
     /// steps are read as whole ones.
-    fn run_within(&self, part: &Part, taps: &[usize], rows: [usize; 2], (before, tile): (usize, usize)) -> usize {
-        if part.partial == 0 || tile == 0 {
+    fn run_within(&self, part: &KBlock, taps: &[usize], rows: [usize; 2], (before, tile): (usize, usize)) -> usize {
+        if part.k_tail == 0 || tile == 0 {
             return usize::MAX;
         }
         let (end, steps) = (self.on.a.as_ptr().addr() + self.on.a.len(), (part.first + part.all_steps()) * 4);
@@ -782,24 +810,24 @@ impl<W: Lines> Task<'_, '_, W> {
 
     /// Number of tiles from `tile` on, at most `most`, with equally many rows.
     fn run_of(&self, tile: usize, most: usize) -> usize {
-        self.drive.stretch(tile).equal_tiles(tile).min(most).min(self.tiles.end - tile)
+        self.macrokernel.stretch(tile).equal_tiles(tile).min(most).min(self.tiles.end - tile)
     }
 
     /// The pipeline, if there is an epilogue in registers.
     fn pipeline<'p>(&'p self, left: &'p mut [f32]) -> Option<Pipeline<'p>> {
-        let (shape, on) = (&self.drive.shape, self.on);
-        let (tail, (args, tail_column)) = shape.tail.as_ref().zip(on.tail)?;
+        let (shape, on) = (&self.macrokernel.shape, self.on);
+        let (epilogue, (args, epilogue_column)) = shape.epilogue.as_ref().zip(on.epilogue)?;
         let column = self.panels.start * shape.panel;
         let columns = shape.columns.min(self.panels.end * shape.panel) - column;
-        let to = TailCall {
+        let to = EpilogueCall {
             c: on.c,
             column,
-            tail_column: tail_column(self.unit) + column,
-            tail: Some(args),
+            epilogue_column: epilogue_column(self.unit) + column,
+            epilogue: Some(args),
             last: (shape.columns - 1) % LINES + 1,
-            ..TailCall::raw(&[], 0, Panels::one(0), (&mut [], 0))
+            ..EpilogueCall::raw(&[], 0, Panels::one(0), (&mut [], 0))
         };
-        Some(Pipeline::new(lend(left), tail, columns, &to))
+        Some(Pipeline::new(lend(left), epilogue, columns, &to))
     }
 
     /// A call of a kernel for a round of a K block of a tile, by some panels.
@@ -807,7 +835,7 @@ impl<W: Lines> Task<'_, '_, W> {
     where
         Self: 'c,
     {
-        let (drive, width, before) = (self.drive, self.drive.shape.panel, panels.start - self.panels.start);
+        let (macrokernel, width, before) = (self.macrokernel, self.macrokernel.shape.panel, panels.start - self.panels.start);
         let is_first = before == 0 && round.before == 0;
         let (prefetch, prefetch_line) = if is_first { self.prefetch(at, round.blocks) } else { (Prefetch::default(), 0) };
         Call {
@@ -825,24 +853,24 @@ impl<W: Lines> Task<'_, '_, W> {
             lines: at.lines,
             a_line: at.line_bytes[0],
             sums: sums.get_mut(before * width..).unwrap_or_default(),
-            sums_row: drive.sums_row(),
+            sums_row: macrokernel.sums_row(),
             prefetch,
             prefetch_line,
         }
     }
 
     /// The initial sums after `before` K blocks or rounds.
-    fn start(&self, before: usize) -> Start {
-        if before > 0 || self.drive.shape.begins { Start::Load } else { Start::Zero }
+    fn start(&self, before: usize) -> InitialSums {
+        if before > 0 || self.macrokernel.shape.begins { InitialSums::Load } else { InitialSums::Zero }
     }
 
     /// Computes some rounds of a K block of a tile, whose sums stay in memory.
-    fn products(&self, held: &mut block::Held<'_>, at: &At<'_>, rounds: Range<usize>, sums: &mut [f32]) {
+    fn products(&self, held: &mut block::TileRegisters<'_>, at: &At<'_>, rounds: Range<usize>, sums: &mut [f32]) {
         for i in rounds {
-            let round = &self.drive.rounds[at.part][i];
+            let round = &self.macrokernel.rounds[at.part][i];
             held.set(tiles::Shape { rows: at.rows, steps: round.steps });
             let start = self.start(at.part + i);
-            for (narrow, panels) in self.drive.kinds(&self.panels) {
+            for (narrow, panels) in self.macrokernel.kinds(&self.panels) {
                 let block = self.kernels.blocks[index(at.tall(), narrow, start)].as_ref();
                 let block = block.unwrap_or_else(|| panic!("no kernel of {} tiles was made", at.tall()));
                 block.run(held, self.call(at, round, (&panels, sums)));
@@ -851,24 +879,30 @@ impl<W: Lines> Task<'_, '_, W> {
     }
 
     /// The kernel that finishes sums, for panels with all columns or with fewer.
-    fn finisher<'p>(&'p self, at: &At<'_>, narrow: bool, start: Start) -> &'p Finisher {
+    fn finisher<'p>(&'p self, at: &At<'_>, narrow: bool, start: InitialSums) -> &'p FusedKernel {
         let finisher = self.kernels.finishers[index(at.tall(), narrow, start)].as_ref();
         finisher.unwrap_or_else(|| panic!("no kernel of {} tiles was made", at.tall()))
     }
 
     /// Where results of tiles go, by the given panels.
     fn results<'r>(&self, at: &At<'_>, to: &'r [usize], panels: &Range<usize>) -> Results<'r> {
-        let column = (panels.start - self.panels.start) * self.drive.shape.panel;
+        let column = (panels.start - self.panels.start) * self.macrokernel.shape.panel;
         Results { each: at.rows[0] + at.rows[1], rows: to, tile: at.bytes[1], line: at.line_bytes[1], column }
     }
 
     /// Multiplies the last round of tiles, and finishes the results.
-    fn finish<'p>(&'p self, (pipeline, held): (&mut Pipeline<'p>, &mut block::Held<'_>), at: &At<'_>, to: &[usize], sums: &mut [f32]) {
-        let rounds = &self.drive.rounds[at.part];
+    fn finish<'p>(
+        &'p self,
+        (pipeline, held): (&mut Pipeline<'p>, &mut block::TileRegisters<'_>),
+        at: &At<'_>,
+        to: &[usize],
+        sums: &mut [f32],
+    ) {
+        let rounds = &self.macrokernel.rounds[at.part];
         let round = &rounds[rounds.len() - 1];
         held.set(tiles::Shape { rows: at.rows, steps: round.steps });
         let start = self.start(at.part + rounds.len() - 1);
-        for (narrow, panels) in self.drive.kinds(&self.panels) {
+        for (narrow, panels) in self.macrokernel.kinds(&self.panels) {
             let mut call = self.call(at, round, (&panels, sums));
             pipeline.run(self.finisher(at, narrow, start), held, &mut call, &self.results(at, to, &panels));
         }
@@ -876,10 +910,10 @@ impl<W: Lines> Task<'_, '_, W> {
 
     /// Finishes the results of a tile whose sums are in memory, or all zero.
     fn finish_sums<'p>(&'p self, pipeline: &mut Pipeline<'p>, at: &At<'_>, to: &[usize], sums: Option<&[f32]>) {
-        for (narrow, panels) in self.drive.kinds(&self.panels) {
+        for (narrow, panels) in self.macrokernel.kinds(&self.panels) {
             let results = self.results(at, to, &panels);
-            let sums = sums.map(|sums| (&sums[results.column..], self.drive.sums_row()));
-            pipeline.finish(self.finisher(at, narrow, Start::Zero), panels.len(), sums, &results);
+            let sums = sums.map(|sums| (&sums[results.column..], self.macrokernel.sums_row()));
+            pipeline.finish(self.finisher(at, narrow, InitialSums::Zero), panels.len(), sums, &results);
         }
     }
 
@@ -887,19 +921,19 @@ impl<W: Lines> Task<'_, '_, W> {
     /// the next tile; and bytes from there to the prefetch of the tiles of the next line. With several K blocks both are in many pieces,
     /// and nothing is prefetched.
     fn prefetch(&self, at: &At<'_>, blocks: usize) -> (Prefetch, usize) {
-        let (drive, on, nothing) = (self.drive, self.on, (Prefetch::default(), 0));
+        let (macrokernel, on, nothing) = (self.macrokernel, self.on, (Prefetch::default(), 0));
         let &[_, first, distance, ..] = at.taps else { return nothing };
-        if drive.ahead != Ahead::Given {
+        if macrokernel.prefetch != PrefetchMode::Given {
             return nothing;
         }
-        let passes = drive.shape.panel.div_ceil(4 / at.tall() * LINES);
+        let passes = macrokernel.shape.panel.div_ceil(4 / at.tall() * LINES);
         let each = (at.taps.len() / TAP_WORDS * passes * blocks).max(1);
         let all = each * self.panels.len();
-        if drive.shape.parts.len() > 1 {
+        if macrokernel.shape.k_blocks.len() > 1 {
             return nothing;
         }
-        if !drive.packs && self.tiles.end == drive.all && self.panels.end < drive.shape.panels() {
-            let next = drive.group.min(drive.shape.panels() - self.panels.end) * on.b_panel;
+        if !macrokernel.packs && self.tiles.end == macrokernel.all && self.panels.end < macrokernel.shape.panels() {
+            let next = macrokernel.group.min(macrokernel.shape.panels() - self.panels.end) * on.b_panel;
             let step = next.div_ceil(self.tiles.len() * all).min(tiles::PREFETCH_BYTES);
             let before = (at.tile - self.tiles.start) * all * step;
             let first = on.b.as_ptr().addr().wrapping_add(self.b_at + self.panels.end * on.b_panel + before);

@@ -1,8 +1,8 @@
 use super::*;
 use crate::hardware::Caches;
+use crate::kernels::macrokernel::BLayout;
+use crate::kernels::microkernel::{DotType, Stride};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::nest::Right;
-use crate::kernels::tile::{Product, Stride};
 
 fn target(threads: usize) -> CpuTarget {
     CpuTarget { threads, ..CpuTarget::host() }
@@ -17,15 +17,15 @@ fn shape(rows: &[usize], columns: usize, steps: usize) -> Shape {
         panel: 64,
         panel_bytes: steps * 256,
         memory: 0,
-        parts: vec![Part { taps: 1, steps, partial: 0, first: 0, taken: None }],
+        k_blocks: vec![KBlock { taps: 1, steps, k_tail: 0, first: 0, taken: None }],
         source: rows.iter().sum::<usize>() * steps * 4,
-        product: Product::Bf16,
-        right: Right::Panels,
+        product: DotType::Bf16,
+        b_layout: BLayout::Panels,
         a_step: Stride::Fixed(4),
         joint_row_bytes: 0,
         begins: false,
         padded: false,
-        tail: None,
+        epilogue: None,
     }
 }
 
@@ -52,14 +52,14 @@ fn rounds_cover_a_part() {
 fn tiles_cover_all_rows() {
     for rows in [&[1][..], &[32], &[33, 1], &[0, 100, 7], &[3136, 64, 31], &[54 * 3, 12 * 5, 5 * 7]] {
         for (workers, lines) in [(1, rows), (16, &[54, 12, 5][..rows.len()]), (16, &[1; 3])] {
-            let drive = Drive::new((Isa::AMX, TileProduct::Bf16), shape(rows, 256, 64), lines, &target(workers));
+            let macrokernel = AmxMacrokernel::new((Isa::AMX, TileProduct::Bf16), shape(rows, 256, 64), lines, &target(workers));
             let (mut next, mut ends) = (0, Vec::new());
-            for tile in 0..drive.all {
-                let (first, [upper, lower]) = drive.tile(tile);
+            for tile in 0..macrokernel.all {
+                let (first, [upper, lower]) = macrokernel.tile(tile);
                 assert_eq!(first, next);
                 assert!((1..=LINES).contains(&upper) && lower <= LINES);
                 let tall = if lower > 0 { 2 } else { 1 };
-                assert!(drive.stretches.iter().any(|s| s.has(tall)));
+                assert!(macrokernel.stretches.iter().any(|s| s.has(tall)));
                 next += upper + lower;
                 ends.push(next);
             }
@@ -76,9 +76,9 @@ fn tiles_cover_all_rows() {
 #[test]
 fn too_many_gathered_rows_are_refused() {
     let mut shape = shape(&[100], 64, 64);
-    assert!(Drive::new((Isa::AMX, TileProduct::Bf16), shape.clone(), &[100], &target(2)).scratch_len(2).is_some());
-    shape.parts[0].taps = 4096;
-    assert!(Drive::new((Isa::AMX, TileProduct::Bf16), shape, &[100], &target(2)).scratch_len(2).is_none());
+    assert!(AmxMacrokernel::new((Isa::AMX, TileProduct::Bf16), shape.clone(), &[100], &target(2)).scratch_len(2).is_some());
+    shape.k_blocks[0].taps = 4096;
+    assert!(AmxMacrokernel::new((Isa::AMX, TileProduct::Bf16), shape, &[100], &target(2)).scratch_len(2).is_none());
 }
 
 /// Pieces do not cross lines, if lines are long enough.
@@ -98,8 +98,8 @@ fn pieces_are_of_one_line() {
 #[test]
 fn tiles_of_a_line_have_equal_rows() {
     for line in [28, 50, 56, 112, 200, 750, 838, 3361] {
-        let drive = Drive::new((Isa::AMX, TileProduct::Bf16), shape(&[line], 64, 16), &[line], &target(1));
-        let rows: Vec<_> = (0..drive.all).map(|tile| drive.tile(tile).1).collect();
+        let macrokernel = AmxMacrokernel::new((Isa::AMX, TileProduct::Bf16), shape(&[line], 64, 16), &[line], &target(1));
+        let rows: Vec<_> = (0..macrokernel.all).map(|tile| macrokernel.tile(tile).1).collect();
         assert!(rows.windows(2).rev().skip(1).all(|next| next[0] == next[1]), "{line}: {rows:?}");
     }
 }
@@ -108,11 +108,11 @@ fn tiles_of_a_line_have_equal_rows() {
 #[test]
 fn tiles_that_are_alike_have_as_many_rows() {
     for (lines, line) in [(1, 343), (9, 112), (9, 57), (5, 80), (7, 33), (4, 14), (3, 48), (1, 1), (6, 230), (5, 7)] {
-        let drive = Drive::new((Isa::AMX, TileProduct::Bf16), shape(&[lines * line], 64, 16), &[line], &target(1));
-        for tile in 0..drive.all {
-            let equal_tiles = drive.stretch(tile).equal_tiles(tile);
-            assert!((1..=drive.all - tile).contains(&equal_tiles), "{line}");
-            assert!((tile..tile + equal_tiles).all(|next| drive.tile(next).1 == drive.tile(tile).1), "{line}");
+        let macrokernel = AmxMacrokernel::new((Isa::AMX, TileProduct::Bf16), shape(&[lines * line], 64, 16), &[line], &target(1));
+        for tile in 0..macrokernel.all {
+            let equal_tiles = macrokernel.stretch(tile).equal_tiles(tile);
+            assert!((1..=macrokernel.all - tile).contains(&equal_tiles), "{line}");
+            assert!((tile..tile + equal_tiles).all(|next| macrokernel.tile(next).1 == macrokernel.tile(tile).1), "{line}");
         }
     }
     assert_eq!([112, 48, 80, 57, 29].map(has_equal_tiles), [true, true, true, false, true]);

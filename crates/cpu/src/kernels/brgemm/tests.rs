@@ -5,14 +5,14 @@ use oxidnn_expr::number::encode;
 use oxidnn_spec::DataType;
 
 /// Data types of `A` and `B`, if tensors can have them.
-fn types(product: Product) -> Option<[DataType; 2]> {
+fn types(product: DotType) -> Option<[DataType; 2]> {
     match product {
-        Product::F32 => Some([DataType::F32; 2]),
-        Product::Bf16 => Some([DataType::Bf16; 2]),
-        Product::F16 => Some([DataType::F16; 2]),
-        Product::U8S8 => Some([DataType::U8, DataType::S8]),
-        Product::S8S8 => Some([DataType::S8; 2]),
-        Product::U8S7 | Product::S8S7 | Product::I16 => None,
+        DotType::F32 => Some([DataType::F32; 2]),
+        DotType::Bf16 => Some([DataType::Bf16; 2]),
+        DotType::F16 => Some([DataType::F16; 2]),
+        DotType::U8S8 => Some([DataType::U8, DataType::S8]),
+        DotType::S8S8 => Some([DataType::S8; 2]),
+        DotType::U8S7 | DotType::S8S7 | DotType::I16 => None,
     }
 }
 
@@ -26,10 +26,10 @@ fn store(memory: &Allocation, dtype: DataType, at: usize, value: i64) {
     memory.region().bytes().unwrap().write(at * bytes, &bits[..bytes]);
 }
 
-fn check(isa: Isa, product: Product, [m, n, k]: [usize; 3], pairs: usize, add: bool) {
+fn check(isa: Isa, product: DotType, [m, n, k]: [usize; 3], pairs: usize, add: bool) {
     let Some([a_type, b_type]) = types(product) else { return };
-    let low = if product == Product::U8S8 { 0 } else { -5 };
-    let together = product.together();
+    let low = if product == DotType::U8S8 { 0 } else { -5 };
+    let together = product.vnni();
     let shape = Shape { product, m, n, k, lda: k + 3, ldb: n + 2, ldc: n + 5, add };
     let (a_bytes, b_bytes) = (shape.a_extent().unwrap(), shape.b_extent().unwrap());
     let (a, b) = (Allocation::host(a_bytes * pairs).unwrap(), Allocation::host(b_bytes * pairs).unwrap());
@@ -41,7 +41,7 @@ fn check(isa: Isa, product: Product, [m, n, k]: [usize; 3], pairs: usize, add: b
             (0..n).for_each(|j| store(&b, b_type, line + j * together, number(l, j + p, -4)));
         }
     }
-    let whole = product.is_whole();
+    let whole = product.is_integer();
     let old = if whole { f32::from_bits(1000) } else { 1000.0 };
     let mut c = vec![old; shape.c_extent().unwrap()];
     Brgemm::new(isa, shape).unwrap().run(a.region().bytes().unwrap(), b.region().bytes().unwrap(), &places, &mut c);
@@ -59,7 +59,7 @@ fn check(isa: Isa, product: Product, [m, n, k]: [usize; 3], pairs: usize, add: b
 fn sums_agree_with_plain_loops() {
     let Some(host) = Isa::host() else { return };
     for isa in [Isa::AVX2, Isa::AVX2_VNNI, host].into_iter().filter(|isa| isa.is_present()) {
-        for product in Product::ALL {
+        for product in DotType::ALL {
             for sizes in [[1, 1, 1], [7, 70, 9], [6, 64, 32], [13, 17, 130]] {
                 check(isa, product, sizes, 1, false);
                 check(isa, product, sizes, 3, true);
@@ -72,7 +72,7 @@ fn sums_agree_with_plain_loops() {
 #[test]
 fn wrong_shapes_are_refused() {
     let Some(isa) = Isa::host() else { return };
-    let shape = Shape { product: Product::F32, m: 4, n: 4, k: 4, lda: 4, ldb: 4, ldc: 4, add: false };
+    let shape = Shape { product: DotType::F32, m: 4, n: 4, k: 4, lda: 4, ldb: 4, ldc: 4, add: false };
     assert!(Brgemm::new(isa, shape).is_ok());
     for wrong in [Shape { m: 0, ..shape }, Shape { lda: 3, ..shape }, Shape { ldc: 3, ..shape }, Shape { ldb: usize::MAX, ..shape }] {
         assert!(Brgemm::new(isa, wrong).is_err(), "{wrong:?}");

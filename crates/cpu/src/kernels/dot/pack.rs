@@ -233,12 +233,12 @@ fn copy<const W: usize>(from: &[f32], to: &mut [f32]) {
     if from.len() > 16 * W {
         return to.copy_from_slice(from);
     }
-    let (head, tail) = from.as_chunks::<W>();
+    let (head, epilogue) = from.as_chunks::<W>();
     let (to_head, to_tail) = to.as_chunks_mut::<W>();
     for (t, f) in to_head.iter_mut().zip(head) {
         *t = *f;
     }
-    for (t, f) in to_tail.iter_mut().zip(tail) {
+    for (t, f) in to_tail.iter_mut().zip(epilogue) {
         *t = *f;
     }
 }

@@ -8,8 +8,8 @@ use super::pack::{self, Source, Span};
 use super::sums::Accumulator;
 use super::tile::{Tap, panel_width};
 use crate::kernels::access::{Axis, Pos};
-use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
+use crate::kernels::portable_epilogue::{PortableEpilogue, Run, Sums};
 use crate::kernels::scratch::{Part, for_workers};
 use crate::target::Isa;
 use oxidnn_runtime::Executor;
@@ -43,7 +43,7 @@ impl<'a> Operand<'a> {
     }
 }
 
-/// `c[batch, m, n] = tail(sum over k of a[batch, m, k] * b[batch, k, n])`.
+/// `c[batch, m, n] = epilogue(sum over k of a[batch, m, k] * b[batch, k, n])`.
 #[derive(Clone, Copy, Debug)]
 pub struct Product<'a> {
     /// Sizes of the batch dimensions; an operand of size 1 there is broadcast.
@@ -53,7 +53,7 @@ pub struct Product<'a> {
     /// Right operand.
     pub b: Operand<'a>,
     /// Destination and epilogue.
-    pub tail: Epilogue<'a>,
+    pub epilogue: PortableEpilogue<'a>,
     /// Rows in the destination.
     pub rows: Axis,
     /// Columns in the destination.
@@ -107,7 +107,7 @@ impl Product<'_> {
         for (d, size) in self.batch.iter().enumerate().rev() {
             let p = (batch % *size as usize) as i64;
             batch /= *size as usize;
-            for (pos, dims) in all.iter_mut().zip([self.a.source.view.dims(), self.b.source.view.dims(), self.tail.dst().dims()]) {
+            for (pos, dims) in all.iter_mut().zip([self.a.source.view.dims(), self.b.source.view.dims(), self.epilogue.dst().dims()]) {
                 pos[d] = if dims[d] == 1 { 0 } else { p };
             }
         }
@@ -154,12 +154,12 @@ impl Product<'_> {
                 let mut pos = at.c;
                 pos[row] = at.m.start as i64;
                 pos[column] = at.n.start as i64;
-                self.tail.store(sums, std::iter::once(Run { pos, dim: row, step: 1, count: at.m.len() }));
+                self.epilogue.store(sums, std::iter::once(Run { pos, dim: row, step: 1, count: at.m.len() }));
             }
             _ => {
                 for i in 0..at.m.len() {
                     let pos = self.rows.at(&at.c, at.m.start + i);
-                    self.columns.write(self.tail.dst(), &pos, at.n.start, &sums.data[i * sums.step..][..at.n.len()]);
+                    self.columns.write(self.epilogue.dst(), &pos, at.n.start, &sums.data[i * sums.step..][..at.n.len()]);
                 }
             }
         }

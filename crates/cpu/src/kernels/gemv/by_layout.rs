@@ -1,7 +1,7 @@
 //! Calls of the kernels for a block of columns, by the layout of the weights.
 
 use super::call::{Column, On, Ready};
-use super::weights::Lie;
+use super::weights::WeightOrder;
 use super::{Operands, Product, REREAD, Set, Shared};
 use crate::kernels::convert::Elements;
 use crate::kernels::multiversion::multiversion;
@@ -49,7 +49,7 @@ impl Product {
 
     /// The panels of a call.
     fn panels_at_once<'b>(&self, ready: &Ready, on: On<'b>, block: WeightBlock, (sums, step): (&mut [f32], usize)) {
-        let Lie::Panels { columns: width, distance } = self.request.weights.lie else { return };
+        let WeightOrder::Panels { columns: width, distance } = self.request.weights.order else { return };
         let WeightBlock { first, start, depth, .. } = block;
         let (line, rows) = (width * self.decode.line_bytes(), self.request.rows);
         let wide = self.vectors * self.lanes();
@@ -137,12 +137,12 @@ impl Product {
     fn numbers(&self, shared: &Shared<'_>, of: Option<Column<'_>>, (depth, column): (usize, usize), out: &mut [f32]) {
         let (Some(Column { buf, row, dtype }), Some(grouped)) = (of, self.request.grouped) else { return };
         let at = depth / grouped.size * row / (dtype.bits() / 8) + column;
-        Elements { buf, dtype, at, stride: 1 }.read(shared.on.tail.dst().simd(), out);
+        Elements { buf, dtype, at, stride: 1 }.read(shared.on.epilogue.dst().simd(), out);
     }
 
     /// Rows of weights: the kernel's sums are by vectors and parts, and are reordered to rows. Words at the end of rows may end in the next row.
     fn lines(&self, set: &Set, (shared, on): (&Shared<'_>, On<'_>), block: WeightBlock, to: RawSums<'_>) {
-        let Lie::Rows { distance } = self.request.weights.lie else { return };
+        let WeightOrder::Rows { distance } = self.request.weights.order else { return };
         let (WeightBlock { first, columns, start, depth }, RawSums { raw, sums, step }) = (block, to);
         let (lanes, in_word, rows) = (self.lanes(), self.decode.in_lane(), self.request.rows);
         let (words, lines) = (columns.div_ceil(in_word), oxidnn_jit::kernels::gemv::Gemv::lines(self.request.isa));
@@ -174,11 +174,11 @@ impl Product {
             return sums[..columns].copy_from_slice(&raw[..columns]);
         }
         for (row, sums) in sums.chunks_mut(step).take(rows).enumerate() {
-            reorder(shared.on.tail.dst().simd(), (&raw[row * lanes..], rows * lanes), lanes, in_word, &mut sums[..columns]);
+            reorder(shared.on.epilogue.dst().simd(), (&raw[row * lanes..], rows * lanes), lanes, in_word, &mut sums[..columns]);
         }
         if ends {
             let (mut last, at) = ([0.0], (start + depth - 1) * (distance / 2) + first + columns - 1);
-            Elements { buf: on.b, dtype: self.half(), at, stride: 1 }.read(shared.on.tail.dst().simd(), &mut last);
+            Elements { buf: on.b, dtype: self.half(), at, stride: 1 }.read(shared.on.epilogue.dst().simd(), &mut last);
             for (row, a) in sums.chunks_mut(step).zip(&on.a[(depth - 1) * rows..][..rows]) {
                 row[columns - 1] += a * last[0];
             }
@@ -228,7 +228,7 @@ impl Product {
         for from in (0..columns).step_by(LINE) {
             let line = &mut line[..LINE.min(columns - from)];
             let at = (first + from) * (distance / size) + last;
-            Elements { buf, dtype: self.half(), at, stride: distance / size }.read(on.tail.dst().simd(), line);
+            Elements { buf, dtype: self.half(), at, stride: distance / size }.read(on.epilogue.dst().simd(), line);
             for (row, sums) in sums.chunks_mut(step).enumerate().take(self.request.rows) {
                 let mut a = [0.0];
                 on.a.read(&on.places.axes[1], &on.places.axes[0].at(&pos, row), last, &mut a);

@@ -1,7 +1,7 @@
 //! How a product is cut into tasks: by its sizes alone, so that results do not depend on the number of threads.
 
 use super::Request;
-use super::weights::Lie;
+use super::weights::WeightOrder;
 use oxidnn_jit::kernels::gemv::Gemv;
 use oxidnn_jit::kernels::unpack::Decode;
 
@@ -44,11 +44,11 @@ impl Cut {
     pub(super) fn new(request: &Request, decode: Decode, unit: usize) -> Cut {
         let Request { isa, weights, rows, grouped, .. } = *request;
         let (bytes, n) = (weights.bytes(), weights.n);
-        let each = if matches!(weights.lie, Lie::Rows { .. }) { TASK_BYTES } else { FINISHED_TASK_BYTES };
+        let each = if matches!(weights.order, WeightOrder::Rows { .. }) { TASK_BYTES } else { FINISHED_TASK_BYTES };
         let want = (bytes / each).clamp(1, TASKS);
         let most = if grouped.is_some() { Gemv::scaled_columns(isa, decode, rows) } else { Gemv::columns(isa, decode, rows) };
-        let (taken, block) = match weights.lie {
-            Lie::Panels { columns, .. } => {
+        let (taken, block) = match weights.order {
+            WeightOrder::Panels { columns, .. } => {
                 let taken = Gemv::panels(isa, decode, rows, columns / isa.width().lanes()).min(n.div_ceil(columns)) * columns;
                 (taken, (n / want).clamp(taken, COLUMNS.max(taken)) / taken * taken)
             }
@@ -57,9 +57,9 @@ impl Cut {
                 (taken, (n / want).clamp(1, COLUMNS / rows).next_multiple_of(taken))
             }
         };
-        let (block, slices) = match weights.lie {
-            Lie::Panels { .. } | Lie::Columns { .. } => (block, slices(n.div_ceil(block), bytes / each)),
-            Lie::Rows { .. } => {
+        let (block, slices) = match weights.order {
+            WeightOrder::Panels { .. } | WeightOrder::Columns { .. } => (block, slices(n.div_ceil(block), bytes / each)),
+            WeightOrder::Rows { .. } => {
                 let vector = isa.width().lanes() * decode.in_lane();
                 let most = (SUMS / rows / vector * vector).max(vector);
                 let slices = (bytes / (2 * TASK_BYTES)).min(weights.k / LINES).clamp(1, TASKS / 2 / rows.min(8));

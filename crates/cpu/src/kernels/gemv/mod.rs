@@ -17,8 +17,8 @@ mod weights;
 use super::access::Axis;
 use super::broadcast::Broadcast;
 use super::dot::pack::Source;
-use super::epilogue::Epilogue;
-use super::nest::Block;
+use super::macrokernel::SumBlock;
+use super::portable_epilogue::PortableEpilogue;
 use super::scratch::{Part, Scratch, booked, for_workers};
 use crate::decision::How;
 use crate::hardware::Core;
@@ -35,7 +35,7 @@ use oxidnn_spec::{DataType, Dims, Error, Tensor};
 pub use row::{PanelRun, Row};
 use source::Order;
 pub use unpacked::{ReadyUnpacked, Unpacked};
-use weights::Lie;
+use weights::WeightOrder;
 pub use weights::Weights;
 
 /// Size of `A` below which one thread rearranges it.
@@ -187,7 +187,7 @@ pub struct Operands<'a> {
     /// Memory of scales and zero points that are read in place.
     pub factors: [Option<Buf<'a>>; 2],
     /// The destination.
-    pub tail: &'a Epilogue<'a>,
+    pub epilogue: &'a PortableEpilogue<'a>,
 }
 
 /// Lengths of the parts of scratch.
@@ -222,13 +222,13 @@ impl Product {
         if !weights.has_whole_words() {
             return Err(Skip::Layout("of weights: rows or columns that end within a word".into()));
         }
-        let rows_of_weights = matches!(weights.lie, Lie::Rows { .. });
+        let rows_of_weights = matches!(weights.order, WeightOrder::Rows { .. });
         let decode = Decode { stored: weights.stored, pairs: request.bf16 && !rows_of_weights && weights.stored.has_pairs(isa) };
         let vector = lanes * weights.stored.in_word();
-        let fits = |grouped: Grouped| match weights.lie {
-            Lie::Panels { .. } => grouped.size.is_multiple_of(decode.line_depth()),
-            Lie::Rows { .. } => true,
-            Lie::Columns { .. } => {
+        let fits = |grouped: Grouped| match weights.order {
+            WeightOrder::Panels { .. } => grouped.size.is_multiple_of(decode.line_depth()),
+            WeightOrder::Rows { .. } => true,
+            WeightOrder::Columns { .. } => {
                 let parts = vector / grouped.size;
                 let inside = parts <= MOST_GROUPS && vector.is_multiple_of(grouped.size) && lanes.is_multiple_of(parts.max(1));
                 rows <= gemv::SCALED_ROWS && weights.k.is_multiple_of(vector) && (grouped.size.is_multiple_of(vector) || inside)
@@ -237,19 +237,19 @@ impl Product {
         if grouped.is_some_and(|grouped| !weights.k.is_multiple_of(grouped.size) || !fits(grouped)) {
             return Err(Skip::Attr("quantisation by groups that end within what is multiplied at a time".into()));
         }
-        let unit = match (weights.lie, grouped) {
-            (Lie::Columns { .. }, Some(grouped)) => grouped.size.max(vector),
+        let unit = match (weights.order, grouped) {
+            (WeightOrder::Columns { .. }, Some(grouped)) => grouped.size.max(vector),
             (_, Some(grouped)) => grouped.size,
-            (Lie::Panels { .. }, None) => 4 * decode.line_depth(),
-            (Lie::Rows { .. }, None) => gemv::Gemv::lines(isa),
-            (Lie::Columns { .. }, None) => vector,
+            (WeightOrder::Panels { .. }, None) => 4 * decode.line_depth(),
+            (WeightOrder::Rows { .. }, None) => gemv::Gemv::lines(isa),
+            (WeightOrder::Columns { .. }, None) => vector,
         };
         let cut = Cut::new(&request, decode, unit);
-        let vectors = match weights.lie {
-            Lie::Panels { columns, .. } => gemv::Gemv::vectors(isa, decode, rows, columns / lanes),
+        let vectors = match weights.order {
+            WeightOrder::Panels { columns, .. } => gemv::Gemv::vectors(isa, decode, rows, columns / lanes),
             _ => 0,
         };
-        let order = Order::new(decode, weights.lie, rows, weights.k, lanes);
+        let order = Order::new(decode, weights.order, rows, weights.k, lanes);
         Ok(Product { request, decode, order, cut, vectors })
     }
 
@@ -298,14 +298,14 @@ impl Product {
     /// Elements that a block's kernel writes before they are reduced to sums.
     fn raw_len(&self) -> Option<usize> {
         let (rows, in_lane) = (self.request.rows, self.decode.in_lane());
-        match self.request.weights.lie {
-            Lie::Panels { .. } => Some(0),
-            Lie::Rows { .. } => {
+        match self.request.weights.order {
+            WeightOrder::Panels { .. } => Some(0),
+            WeightOrder::Rows { .. } => {
                 let scaled = self.request.grouped.is_some_and(|g| g.scale.is_some());
                 let sums = self.cut.block.checked_add(self.lanes() * in_lane)?;
                 sums.checked_add(if scaled { self.cut.block } else { 0 })?.checked_mul(rows)
             }
-            Lie::Columns { .. } => self.cut.block.checked_mul(rows)?.checked_add(self.lanes()),
+            WeightOrder::Columns { .. } => self.cut.block.checked_mul(rows)?.checked_add(self.lanes()),
         }
     }
 
@@ -317,8 +317,8 @@ impl Product {
         let Request { isa, weights, rows, grouped, .. } = self.request;
         let (lanes, in_word) = (self.lanes(), self.decode.stored.in_word());
         let get = |layout: Layout| Ready::get(isa, gemv::Gemv { decode: self.decode, rows: rows as u8, layout });
-        let (main, single) = match weights.lie {
-            Lie::Panels { columns, .. } => {
+        let (main, single) = match weights.order {
+            WeightOrder::Panels { columns, .. } => {
                 let groups = grouped.map(|g| Groups { scale: g.scale.map(Factor::elem), zero: g.zero.map(Factor::elem) });
                 let panels = self.cut.taken / columns;
                 let layout = |panels: usize| Layout::Panel {
@@ -330,14 +330,14 @@ impl Product {
                 let single = (!weights.n.div_ceil(columns).is_multiple_of(panels)).then(|| get(layout(1))).transpose()?;
                 (get(layout(panels))?, single)
             }
-            Lie::Rows { .. } => {
+            WeightOrder::Rows { .. } => {
                 let (lines, in_lane) = (gemv::Gemv::lines(isa), self.decode.in_lane());
                 let (odd, masked) = (!weights.n.is_multiple_of(in_lane), !weights.n.is_multiple_of(lanes * in_lane));
                 let whole = !odd && grouped.map_or(weights.k, |g| g.size).is_multiple_of(lines) && weights.k.is_multiple_of(lines);
                 let single = (!whole).then(|| get(Layout::Rows { lines: 1, masked })).transpose()?;
                 (get(Layout::Rows { lines: lines as u8, masked })?, single)
             }
-            Lie::Columns { .. } => {
+            WeightOrder::Columns { .. } => {
                 let (columns, masked) = (self.cut.taken, !(weights.k / in_word).is_multiple_of(lanes));
                 let scale = |g: Grouped| g.scale.map(|s| Scales { elem: s.elem(), in_vector: (lanes * in_word / g.size).max(1) as u8 });
                 let layout = |columns: usize| Layout::Columns { columns: columns as u8, masked, scales: grouped.and_then(scale) };
@@ -410,7 +410,7 @@ impl Product {
 
     fn finish(&self, shared: &Shared<'_>, batch: usize, first: usize, sums: &mut [f32]) {
         let (rows, step) = (0..self.request.rows, self.cut.block);
-        let block = Block { unit: batch, rows, columns: first..first + step, sums, spare: &mut [], step };
+        let block = SumBlock { unit: batch, rows, columns: first..first + step, sums, spare: &mut [], step };
         self.request.finish(shared.on, shared.a_sums, block);
     }
 
@@ -437,10 +437,10 @@ impl Product {
         let from = On::new(&shared.a[a + self.order.words(start)..], self.request.weights_of(shared.on, batch));
         let on = On { a_row, scale: shared.scale, zero: shared.zero, a_sums, ..from };
         let block = WeightBlock { first, columns, start, depth };
-        match weights.lie {
-            Lie::Panels { columns: width, .. } => self.panels(set, on, width, block, RawSums { raw, sums, step }),
-            Lie::Rows { .. } => self.rows(set, shared, on, block, RawSums { raw, sums, step }),
-            Lie::Columns { distance } => {
+        match weights.order {
+            WeightOrder::Panels { columns: width, .. } => self.panels(set, on, width, block, RawSums { raw, sums, step }),
+            WeightOrder::Rows { .. } => self.rows(set, shared, on, block, RawSums { raw, sums, step }),
+            WeightOrder::Columns { distance } => {
                 self.columns_of(set, on, distance, block, RawSums { raw: &mut *raw, sums: &mut *sums, step });
                 self.subtract_zeros(shared, on, block, (&mut *sums, step));
                 if !depth.is_multiple_of(self.decode.stored.in_word()) {

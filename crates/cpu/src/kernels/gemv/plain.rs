@@ -6,11 +6,11 @@
 //! columns are read into L1, decoded there, and transposed.
 
 use super::call::{Column, MAX_COLUMNS, RowUnpacker, WeightRows};
-use super::weights::{Lie, Weights};
+use super::weights::{WeightOrder, Weights};
+use crate::kernels::macrokernel::PanelBlock;
+use crate::kernels::microkernel::pack::{self, PanelLayout};
 use crate::kernels::multiversion::{Simd, multiversion};
-use crate::kernels::nest::Packed;
 use crate::kernels::scratch::lend;
-use crate::kernels::tile::pack::{self, Form};
 use oxidnn_expr::convert;
 use oxidnn_jit::Isa;
 use oxidnn_jit::kernels::unpack::{Stored, UnpackRows};
@@ -78,15 +78,15 @@ impl Plain {
     /// Whether these weights are unpacked here.
     pub(super) fn takes(weights: &Weights, group: Option<usize>) -> bool {
         let bytes = |elements: usize| (elements * weights.stored.bits()).is_multiple_of(8);
-        match weights.lie {
-            Lie::Panels { .. } => weights.stored == Stored::F16,
-            Lie::Rows { .. } => bytes(weights.n),
-            Lie::Columns { .. } => bytes(weights.k) && group.is_none_or(bytes),
+        match weights.order {
+            WeightOrder::Panels { .. } => weights.stored == Stored::F16,
+            WeightOrder::Rows { .. } => bytes(weights.n),
+            WeightOrder::Columns { .. } => bytes(weights.k) && group.is_none_or(bytes),
         }
     }
 
-    fn form(&self) -> Form {
-        if self.pairs { Form { size: 2, together: 2, width: self.width } } else { Form { size: 4, together: 1, width: self.width } }
+    fn form(&self) -> PanelLayout {
+        if self.pairs { PanelLayout { size: 2, vnni: 2, width: self.width } } else { PanelLayout { size: 4, vnni: 1, width: self.width } }
     }
 
     /// The packing, with zero points and scales if `scaled`.
@@ -96,15 +96,15 @@ impl Plain {
     pub(super) fn build(self, isa: Isa, scaled: bool) -> Result<PlainPacker, Error> {
         let line = (self.width / isa.width().lanes()) as u8;
         let spec = UnpackRows { stored: self.weights.stored, pairs: self.pairs, line, scaled };
-        let rows = (!matches!(self.weights.lie, Lie::Columns { .. })).then(|| RowUnpacker::get(isa, spec)).transpose()?;
+        let rows = (!matches!(self.weights.order, WeightOrder::Columns { .. })).then(|| RowUnpacker::get(isa, spec)).transpose()?;
         Ok(PlainPacker { plain: self, rows })
     }
 }
 
 impl PlainPacker {
     /// Writes panels one after the other.
-    pub(super) fn panels(&self, simd: Simd, b: Buf, factors: &Factors<'_>, panels: Packed, to: &mut [f32]) {
-        let (Packed { at: start, depth, columns }, Plain { weights, width, group, .. }) = (panels, self.plain);
+    pub(super) fn panels(&self, simd: Simd, b: Buf, factors: &Factors<'_>, panels: PanelBlock, to: &mut [f32]) {
+        let (PanelBlock { at: start, depth, columns }, Plain { weights, width, group, .. }) = (panels, self.plain);
         let form = self.plain.form();
         let each = form.panel(depth.len()) / 4;
         let mut buffers = Buffers { raw: [0; 2 * BLOCK_ELEMENTS], numbers: [0.0; BLOCK_ELEMENTS], pairs: [0.0; BLOCK_ELEMENTS / 2] };
@@ -113,7 +113,7 @@ impl PlainPacker {
             let mut at = depth.start;
             while at < depth.end {
                 let end = depth.end.min(at + K_BLOCK).min((at / group + 1).saturating_mul(group));
-                let lines = &mut to[(at - depth.start) / form.together * width..];
+                let lines = &mut to[(at - depth.start) / form.vnni * width..];
                 let mut factor = [[0.0; MAX_COLUMNS], [1.0; MAX_COLUMNS]];
                 for (of, line) in factors.iter().rev().zip(&mut factor) {
                     if let Some(of) = of {
@@ -122,12 +122,14 @@ impl PlainPacker {
                 }
                 let scaled = factors.iter().any(Option::is_some);
                 let block = Block { depth: at..end, columns: columns.clone(), factors: &factor, scaled };
-                match (weights.lie, &self.rows) {
-                    (Lie::Columns { distance }, _) => self.plain.columns(&From { simd, b, start, distance }, block, &mut buffers, lines),
-                    (Lie::Rows { distance }, Some(code)) => {
+                match (weights.order, &self.rows) {
+                    (WeightOrder::Columns { distance }, _) => {
+                        self.plain.columns(&From { simd, b, start, distance }, block, &mut buffers, lines)
+                    }
+                    (WeightOrder::Rows { distance }, Some(code)) => {
                         self.plain.rows(&From { simd, b, start, distance }, code, block, &mut buffers.numbers, lines);
                     }
-                    (Lie::Panels { distance: panel, .. }, Some(code)) => {
+                    (WeightOrder::Panels { distance: panel, .. }, Some(code)) => {
                         let distance = width * weights.stored.bits() / 8;
                         let start = start + first / width * panel - first / width * distance;
                         self.plain.rows(&From { simd, b, start, distance }, code, block, &mut buffers.numbers, lines);
@@ -147,7 +149,7 @@ impl Plain {
         let bits = self.weights.stored.bits();
         let start = from.start + depth.start * distance + columns.start * bits / 8;
         let rows = WeightRows { buf: b, start, distance };
-        let padded = depth.len().next_multiple_of(self.form().together);
+        let padded = depth.len().next_multiple_of(self.form().vnni);
         let end = code.reach(&rows, depth.len()).and_then(|reach| reach.checked_add(start));
         if padded == depth.len() && end.is_some_and(|end| end <= b.len()) {
             return code.run(rows, padded, factors, to);
@@ -180,7 +182,7 @@ impl Plain {
         }
         let (form, size) = (self.form(), self.form().size);
         let bytes = bytemuck::cast_slice(if self.pairs { pairs } else { numbers });
-        let from = pack::Plain { bytes, depth: size, column: run * size };
+        let from = pack::PlainMatrix { bytes, depth: size, column: run * size };
         pack::panels(simd, &from, 0..depth.len(), 0..columns.len(), form, &mut to[..form.panel(depth.len()) / 4]);
     }
 }

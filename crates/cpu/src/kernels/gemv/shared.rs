@@ -2,12 +2,12 @@
 
 use super::call::Column;
 use super::source::CHUNK;
-use super::weights::Lie;
+use super::weights::WeightOrder;
 use super::{Factor, Operands, Request};
 use crate::kernels::access::Pos;
 use crate::kernels::broadcast::Broadcast;
-use crate::kernels::epilogue::{Run, Sums};
-use crate::kernels::nest::Block;
+use crate::kernels::macrokernel::SumBlock;
+use crate::kernels::portable_epilogue::{Run, Sums};
 use crate::kernels::scratch::Part;
 use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::{DataType, Error, MAX_NDIMS};
@@ -15,14 +15,14 @@ use oxidnn_spec::{DataType, Error, MAX_NDIMS};
 impl Request {
     /// Columns of all panels, or of plain weights.
     pub(super) fn padded_columns(&self) -> usize {
-        let Lie::Panels { columns, .. } = self.weights.lie else { return self.weights.n };
+        let WeightOrder::Panels { columns, .. } = self.weights.order else { return self.weights.n };
         self.weights.n.next_multiple_of(columns)
     }
 
     /// Positions of a product of the batch in source, weights and destination.
     pub(super) fn positions(&self, on: &Operands<'_>, mut batch: usize) -> [Pos; 3] {
         let mut all = [[0; MAX_NDIMS]; 3];
-        let dims = [Some(on.a.view.dims()), None, Some(on.tail.dst().dims())];
+        let dims = [Some(on.a.view.dims()), None, Some(on.epilogue.dst().dims())];
         for (d, size) in on.places.batch.iter().enumerate().rev() {
             let p = (batch % *size as usize) as i64;
             batch /= *size as usize;
@@ -115,13 +115,13 @@ impl Request {
     }
 
     /// Writes the terms of the weights' zero points as initial sums of a block.
-    pub(super) fn begin(&self, on: &Operands<'_>, a_sums: &[f32], mut block: Block<'_>) {
+    pub(super) fn begin(&self, on: &Operands<'_>, a_sums: &[f32], mut block: SumBlock<'_>) {
         block.sums.chunks_mut(block.step).take(block.rows.len()).for_each(|row| row[..block.columns.len()].fill(0.0));
         self.subtract(on, a_sums, &mut block);
     }
 
     /// Subtracts the terms of the weights' zero points.
-    fn subtract(&self, on: &Operands<'_>, a_sums: &[f32], block: &mut Block<'_>) {
+    fn subtract(&self, on: &Operands<'_>, a_sums: &[f32], block: &mut SumBlock<'_>) {
         let (mut weights, column, mut line) = (self.positions(on, block.unit)[1], on.places.weights[0], [0.0; 128]);
         for start in (0..block.columns.len()).step_by(line.len()) {
             let line = &mut line[..128.min(block.columns.len() - start)];
@@ -134,7 +134,7 @@ impl Request {
     }
 
     /// Subtracts zero points, and finishes and stores a block; there may be padding columns after the weights'.
-    pub(super) fn finish(&self, on: &Operands<'_>, a_sums: &[f32], mut block: Block<'_>) {
+    pub(super) fn finish(&self, on: &Operands<'_>, a_sums: &[f32], mut block: SumBlock<'_>) {
         block.columns.end = block.columns.end.min(self.weights.n);
         if self.zero {
             self.subtract(on, a_sums, &mut block);
@@ -142,7 +142,7 @@ impl Request {
         let (mut pos, [row, column]) = (self.positions(on, block.unit)[2], on.places.dst);
         (pos[row], pos[column]) = (block.rows.start as i64, block.columns.start as i64);
         let sums = Sums { data: block.sums, exact: None, step: block.step, columns: block.columns.len(), dim: column };
-        on.tail.store(sums, std::iter::once(Run { pos, dim: row, step: 1, count: block.rows.len() }));
+        on.epilogue.store(sums, std::iter::once(Run { pos, dim: row, step: 1, count: block.rows.len() }));
     }
 
     /// Elements of scratch: sums of the source by group where there are zero points to subtract, and tables of scales and zero points of

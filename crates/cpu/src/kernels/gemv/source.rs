@@ -1,6 +1,6 @@
 //! `A`, rearranged to the order in which the elements of the weights are decoded.
 
-use super::weights::Lie;
+use super::weights::WeightOrder;
 use crate::kernels::access::{Axis, Pos, copy_line};
 use crate::kernels::dot::pack::Source;
 use oxidnn_jit::kernels::gemv::MAX_ROWS;
@@ -22,8 +22,8 @@ pub(super) struct Order {
 }
 
 impl Order {
-    pub(super) fn new(decode: Decode, lie: Lie, rows: usize, depth: usize, lanes: usize) -> Order {
-        Order { decode, rows, depth, columns: matches!(lie, Lie::Columns { .. }), lanes }
+    pub(super) fn new(decode: Decode, lie: WeightOrder, rows: usize, depth: usize, lanes: usize) -> Order {
+        Order { decode, rows, depth, columns: matches!(lie, WeightOrder::Columns { .. }), lanes }
     }
 
     /// Whether rows are stored one after the other: for weights by columns whose words have one part. Otherwise rows are interleaved.

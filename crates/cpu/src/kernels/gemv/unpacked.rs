@@ -1,4 +1,4 @@
-//! Products with weights of 8 or 4 bits, or of f16, plain or in panels. The [nest](crate::kernels::nest) packs its panels by unpacking them, K block
+//! Products with weights of 8 or 4 bits, or of f16, plain or in panels. The [macrokernel](crate::kernels::macrokernel) packs its panels by unpacking them, K block
 //! by K block; they stay in L2 while all rows of a block use them. On AMX, all weights are unpacked first.
 //!
 //! Without groups, elements become bf16, exactly, if the source is exact in bf16, and the epilogue applies scales; with groups they become f32 and
@@ -6,17 +6,17 @@
 
 use super::call::{Column, Unpacker};
 use super::plain::{Plain, PlainPacker};
-use super::weights::{Lie, Weights};
+use super::weights::{WeightOrder, Weights};
 use super::{Factor, Grouped, MAX_ROWS, Operands, Request};
 use crate::CpuTarget;
 use crate::decision::How;
 use crate::kernels::amx;
 use crate::kernels::gemm::{self, Gemm, Kind, Sizes};
+use crate::kernels::macrokernel::{BLayout, Packing, PanelBlock, SumBlock};
+use crate::kernels::microkernel::layout::panel_columns;
+use crate::kernels::microkernel::{self, Epilogue, MOST_ROWS, Stride, max_vectors};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::nest::{Block, Packed, Packs, Right};
 use crate::kernels::scratch::{Part, Scratch, booked};
-use crate::kernels::tile::layout::panel_columns;
-use crate::kernels::tile::{self, MOST_ROWS, Stride, Tail, max_vectors};
 use oxidnn_jit::kernels::unpack::{Stored, Unpack};
 use oxidnn_runtime::{Buf, Executor, Skip};
 use oxidnn_spec::{DataType, Error};
@@ -39,7 +39,7 @@ pub struct Unpacked {
     in_place: bool,
     from: From,
     /// The epilogue in registers, if it can do everything.
-    tail: Option<Arc<Tail>>,
+    epilogue: Option<Arc<Epilogue>>,
 }
 
 /// The form of the weights.
@@ -89,7 +89,7 @@ impl Request {
     /// AMX, sums cannot start with the terms of zero points.
     fn subtracting(self) -> Request {
         let Request { weights, grouped, rounds, zero, .. } = self;
-        let whole = weights.k.is_multiple_of(if let Lie::Panels { .. } = weights.lie { weights.stored.in_word() } else { 2 });
+        let whole = weights.k.is_multiple_of(if let WeightOrder::Panels { .. } = weights.order { weights.stored.in_word() } else { 2 });
         if !(zero && rounds && whole && grouped.is_none()) {
             return self;
         }
@@ -104,12 +104,12 @@ impl Unpacked {
         self.gemm.how()
     }
 
-    /// Plans a product. `natural` is the byte stride of rows if the source has plain f32 or bf16 elements, contiguous along K; `tail` does
+    /// Plans a product. `natural` is the byte stride of rows if the source has plain f32 or bf16 elements, contiguous along K; `epilogue` does
     /// everything after the sums, if it is given.
     ///
     /// # Errors
     /// Products that it does not take.
-    pub fn new(request: Request, natural: Option<usize>, tail: Option<Tail>, target: &CpuTarget) -> Result<Unpacked, Skip> {
+    pub fn new(request: Request, natural: Option<usize>, epilogue: Option<Epilogue>, target: &CpuTarget) -> Result<Unpacked, Skip> {
         let request = if request.isa.amx { request.subtracting() } else { request };
         let Request { isa, weights, grouped, rows, .. } = request;
         if weights.stored.bits() > 8 && weights.stored != Stored::F16 {
@@ -122,8 +122,8 @@ impl Unpacked {
         let rounds = request.rounds && rows > MAX_ROWS;
         let pairs = request.bf16 && isa.bf16 && grouped.is_none_or(|g| rounds && g.size.is_multiple_of(2));
         let group = grouped.map(|g| g.size);
-        let (from, width, depth) = match weights.lie {
-            Lie::Panels { columns, distance } if weights.stored != Stored::F16 => {
+        let (from, width, depth) = match weights.order {
+            WeightOrder::Panels { columns, distance } if weights.stored != Stored::F16 => {
                 if columns / isa.width().lanes() > max_vectors(isa) {
                     return Err(Skip::Layout("of weights: panels that tiles do not have".into()));
                 }
@@ -134,7 +134,7 @@ impl Unpacked {
                 (From::Panels { columns, distance }, columns, weights.k.next_multiple_of(in_word))
             }
             _ if Plain::takes(&weights, group) && grouped.is_none_or(|g| weights.k.is_multiple_of(g.size)) => {
-                let width = if let Lie::Panels { columns, .. } = weights.lie { columns } else { panel_columns(isa, weights.n) };
+                let width = if let WeightOrder::Panels { columns, .. } = weights.order { columns } else { panel_columns(isa, weights.n) };
                 if width / isa.width().lanes() > max_vectors(isa) {
                     return Err(Skip::Layout("of weights: panels that tiles do not have".into()));
                 }
@@ -143,13 +143,13 @@ impl Unpacked {
             _ => return Err(Skip::Layout("of weights: rows, columns or groups that begin within a byte".into())),
         };
         let natural = natural.filter(|_| pairs || !request.bf16);
-        let product = if pairs { tile::Product::Bf16 } else { tile::Product::F32 };
+        let product = if pairs { microkernel::DotType::Bf16 } else { microkernel::DotType::F32 };
         // Sums can start with the terms of zero points on vectors only.
-        let tail = tail.filter(|_| !(request.zero && isa.amx)).map(Arc::new);
-        let begins = request.zero && tail.is_some();
-        let kind = Kind { isa, product, right: Right::Decoded, a_step: Stride::Fixed(4), begins, tail: tail.clone() };
+        let epilogue = epilogue.filter(|_| !(request.zero && isa.amx)).map(Arc::new);
+        let begins = request.zero && epilogue.is_some();
+        let kind = Kind { isa, product, right: BLayout::Decoded, a_step: Stride::Fixed(4), begins, epilogue: epilogue.clone() };
         let gemm = Gemm::new(kind, Sizes { batch: request.batches, rows, columns: weights.n, width, depth }, target)?;
-        let mut unpacked = Unpacked { request, gemm, pairs, in_order: false, in_place: false, from, tail };
+        let mut unpacked = Unpacked { request, gemm, pairs, in_order: false, in_place: false, from, epilogue };
         unpacked.in_order = natural.is_some() && unpacked.order().2;
         unpacked.in_place = unpacked.in_order && natural.is_some_and(|row| !unpacked.repays_copy(row, target));
         Ok(unpacked)
@@ -187,7 +187,7 @@ impl Unpacked {
         let [a_sums, tables @ ..] = self.request.lens()?;
         let a = if self.in_place { 0 } else { batches.checked_mul(rows)?.checked_mul(self.a_row())? };
         let a_sums = if zero { a_sums } else { 0 };
-        let lines = self.tail.as_ref().map_or(Some(0), |tail| tail.scratch(weights.n))?;
+        let lines = self.epilogue.as_ref().map_or(Some(0), |epilogue| epilogue.scratch(weights.n))?;
         Some(Lens { a, a_sums, tables, lines, work: self.gemm.scratch_len()? })
     }
 
@@ -286,13 +286,13 @@ impl Unpacked {
     }
 
     /// Unpacks panels, group by group.
-    fn unpack(&self, unpacker: &PanelUnpacker, b: Buf, factors: &[Option<Column<'_>>; 2], panels: Packed, to: &mut [f32]) {
+    fn unpack(&self, unpacker: &PanelUnpacker, b: Buf, factors: &[Option<Column<'_>>; 2], panels: PanelBlock, to: &mut [f32]) {
         let Request { weights, grouped, .. } = self.request;
         let width = self.gemm.sizes().width;
         let in_word = weights.stored.in_word();
         let size = grouped.map_or(usize::MAX, |g| g.size);
         let elems = self.request.factors();
-        let Packed { at: start, depth, columns } = panels;
+        let PanelBlock { at: start, depth, columns } = panels;
         let panel_len = depth.len() * width / if self.pairs { 2 } else { 1 };
         for (column, to) in columns.step_by(width).zip(to.chunks_exact_mut(panel_len.max(1))) {
             let mut at = depth.start;
@@ -326,15 +326,16 @@ impl ReadyUnpacked {
         let a = if product.in_place { on.a.view.buf() } else { product.copy(on, executor, a) };
         let a_sums = request.sum_groups(on, scratch.take(a_sums)?, executor);
         let factors = request.columns(on, on.factors, tables.map(|len| scratch.take(len)), executor)?;
-        let pack = |panels: Packed, to: &mut [f32]| match packer {
+        let pack = |panels: PanelBlock, to: &mut [f32]| match packer {
             Packer::Panels(unpacker) => product.unpack(unpacker, on.b, &factors, panels, to),
             Packer::Plain(plain) => plain.panels(simd, on.b, &factors, panels, to),
         };
-        let store = |block: Block<'_>| request.finish(on, a_sums, block);
+        let store = |block: SumBlock<'_>| request.finish(on, a_sums, block);
         let lines = scratch.take(lines)?.into_slice();
-        let args = product.tail.as_ref().map(|tail| tail.args(on.tail.chain(), on.places.dst[1], &[], lines)).transpose()?;
-        let begin = |block: Block<'_>| request.begin(on, a_sums, block);
-        let dst = on.tail.dst();
+        let args =
+            product.epilogue.as_ref().map(|epilogue| epilogue.args(on.epilogue.chain(), on.places.dst[1], &[], lines)).transpose()?;
+        let begin = |block: SumBlock<'_>| request.begin(on, a_sums, block);
+        let dst = on.epilogue.dst();
         let (size, row) = (dst.dtype().bits() / 8, dst.stride(on.places.dst[0]).unwrap_or(0) as usize);
         let to = |batch: usize| if args.is_some() { dst.offset(&request.positions(on, batch)[2]) * size } else { 0 };
         let operands = gemm::Operands {
@@ -343,14 +344,14 @@ impl ReadyUnpacked {
             a_depth: if product.pairs { 2 } else { 4 },
             b: on.b,
             notes: None,
-            packs: Packs::By(&pack),
+            packs: Packing::By(&pack),
             b_row: 0,
             b_column: 0,
             c: dst.buf(),
             c_row: row * size,
             starts: &|batch| [product.a_place(on, batch).0, request.weights_start(on, batch), to(batch)],
-            tail: args.as_ref(),
-            tail_column: &|_| 0,
+            epilogue: args.as_ref(),
+            epilogue_column: &|_| 0,
             begin: &begin,
             store: &store,
         };

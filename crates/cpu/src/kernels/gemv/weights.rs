@@ -1,7 +1,7 @@
 //! The layout of a matrix of weights, as far as the kernels can stream it.
 
 use crate::kernels::access::Axis;
-use crate::kernels::tile::layout::unblocked;
+use crate::kernels::microkernel::layout::unblocked;
 use oxidnn_jit::Isa;
 use oxidnn_jit::kernels::unpack::{Decode, Stored};
 use oxidnn_runtime::Skip;
@@ -13,14 +13,14 @@ pub struct Weights {
     pub(super) stored: Stored,
     pub(super) k: usize,
     pub(super) n: usize,
-    pub(super) lie: Lie,
+    pub(super) order: WeightOrder,
     /// Bytes before the first element.
     pub(super) offset: usize,
 }
 
 /// The order of the elements; strides in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Lie {
+pub(super) enum WeightOrder {
     /// Panels of `columns` columns, `distance` apart, with lines without gaps.
     Panels { columns: usize, distance: usize },
     /// Row-major.
@@ -78,34 +78,34 @@ impl Weights {
             if !fits || width % isa.width().lanes() as i64 != 0 || vectors > 8 || step != width * together as i64 {
                 return Err(no());
             }
-            Lie::Panels { columns: width as usize, distance: bytes(blocking.strides[column]).ok_or_else(no)? }
+            WeightOrder::Panels { columns: width as usize, distance: bytes(blocking.strides[column]).ok_or_else(no)? }
         } else {
             let (by_columns, by_rows) = (step == 1 || k == 1, blocking.strides[column] == 1 || n == 1);
             match (by_columns, by_rows) {
                 (true, rows) if words(k) || !(rows && words(n)) => {
-                    Lie::Columns { distance: bytes(blocking.strides[column]).ok_or_else(no)? }
+                    WeightOrder::Columns { distance: bytes(blocking.strides[column]).ok_or_else(no)? }
                 }
-                (_, true) => Lie::Rows { distance: bytes(step).ok_or_else(no)? },
+                (_, true) => WeightOrder::Rows { distance: bytes(step).ok_or_else(no)? },
                 _ => return Err(no()),
             }
         };
-        Ok(Weights { stored, k, n, lie, offset })
+        Ok(Weights { stored, k, n, order: lie, offset })
     }
 
     /// Whether contiguous rows or columns are whole words, except for their last element if it has 16 bits.
     pub(super) fn has_whole_words(&self) -> bool {
-        match self.lie {
+        match self.order {
             _ if self.stored.bits() == 16 => true,
-            Lie::Panels { .. } => true,
-            Lie::Rows { .. } => self.n.is_multiple_of(Decode { stored: self.stored, pairs: false }.in_lane()),
-            Lie::Columns { .. } => self.k.is_multiple_of(self.stored.in_word()),
+            WeightOrder::Panels { .. } => true,
+            WeightOrder::Rows { .. } => self.n.is_multiple_of(Decode { stored: self.stored, pairs: false }.in_lane()),
+            WeightOrder::Columns { .. } => self.k.is_multiple_of(self.stored.in_word()),
         }
     }
 
     /// Whether they are rows of 4-bit elements, no more than `most` and too few for a vector of words.
     pub fn are_short(&self, isa: Isa, most: usize) -> bool {
         let vector = isa.width().lanes() * self.stored.in_word();
-        self.stored.bits() == 4 && matches!(self.lie, Lie::Rows { .. }) && self.n < vector && self.n <= most
+        self.stored.bits() == 4 && matches!(self.order, WeightOrder::Rows { .. }) && self.n < vector && self.n <= most
     }
 
     /// Bytes of the elements.

@@ -4,7 +4,7 @@ use super::pipeline::zero;
 use super::{CHUNK, Chunk, Chunks, Counts, GRAIN, Nest, OPERANDS, Place, Tile, split};
 use crate::kernels::multiversion::{Simd, multiversion};
 use crate::kernels::scratch::Scratch;
-use crate::kernels::transpose::{Matrix, Squares};
+use crate::kernels::transpose::{Matrix, RegisterTranspose};
 use crate::row::{Generated, Kernel};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
@@ -176,13 +176,13 @@ impl Squared {
 }
 
 impl Generated for Squared {
-    type Code = Squares;
+    type Code = RegisterTranspose;
 
-    fn build(&self) -> Result<Squares, Error> {
-        Squares::of(self.isa, generated::Transpose { from: self.elem, to: self.elem, factors: UNCHANGED, placed: false })
+    fn build(&self) -> Result<RegisterTranspose, Error> {
+        RegisterTranspose::of(self.isa, generated::Transpose { from: self.elem, to: self.elem, factors: UNCHANGED, placed: false })
     }
 
-    fn run(&self, squares: &Squares, simd: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, squares: &RegisterTranspose, simd: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
         self.copies.execute(Some(squares), simd, ctx)
     }
 }
@@ -217,7 +217,7 @@ impl Copies {
     }
 
     /// Copies all elements; tiles are transposed by `squares` if given.
-    fn execute(&self, squares: Option<&Squares>, simd: Simd, ctx: &Ctx<'_>) -> Result<(), Error> {
+    fn execute(&self, squares: Option<&RegisterTranspose>, simd: Simd, ctx: &Ctx<'_>) -> Result<(), Error> {
         self.before(ctx)?;
         let to = ctx.buf(self.dst)?;
         let bits = self.dtype.bits();
@@ -263,7 +263,7 @@ fn nest(dims: &Dims, [to, from]: [&Layout; 2], tile: Tile) -> Option<Nest> {
 }
 
 /// Transposes a chunk of elements of `size` bytes; chunks that are no tiles are copied.
-fn turn(squares: &Squares, size: usize, [to, from]: [Buf<'_>; 2], chunk: &Chunk<'_>) {
+fn turn(squares: &RegisterTranspose, size: usize, [to, from]: [Buf<'_>; 2], chunk: &Chunk<'_>) {
     let [dst, src] = [0, 1].map(|t| (chunk.at[t] as usize * size, chunk.inner[t] as usize * size, chunk.outer[t] as usize * size));
     let is_tile = dst.1 == size && (src.2 == size || chunk.rows == 1);
     if is_tile {

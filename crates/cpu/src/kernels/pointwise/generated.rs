@@ -27,7 +27,7 @@ use crate::kernels::code::{self, Key, elem};
 use crate::kernels::extent::{Written, reach};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
-use crate::kernels::transpose::Squares;
+use crate::kernels::transpose::RegisterTranspose;
 use crate::row::{Generated, RowPlan};
 use apart::Apart;
 use brought::Brought;
@@ -420,7 +420,7 @@ struct FusedCode {
     entry: Entry<Args>,
     /// The kernel with non-temporal stores.
     streaming: Option<Entry<Args>>,
-    squares: Vec<Option<Squares>>,
+    squares: Vec<Option<RegisterTranspose>>,
 }
 
 /// The code of a group.

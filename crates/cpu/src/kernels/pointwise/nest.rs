@@ -518,20 +518,26 @@ impl Nest {
     pub fn runs_apart(&self, mut operands: impl Iterator<Item = usize> + Clone) -> Option<RunsApart> {
         let first = self.first.as_ref()?;
         let [_, outer, inner] = first.innermost();
-        let tail = match &self.more[..] {
+        let epilogue = match &self.more[..] {
             [] => None,
-            [tail] if tail.loops[tail.len - 1].size == tail.volume && tail.volume < inner.size => Some(tail),
+            [epilogue] if epilogue.loops[epilogue.len - 1].size == epilogue.volume && epilogue.volume < inner.size => Some(epilogue),
             _ => return None,
         };
-        let behind = |t: usize| tail.map(|tail| tail.at[t] - first.at[t]);
+        let behind = |t: usize| epilogue.map(|epilogue| epilogue.at[t] - first.at[t]);
         let distance = |t: usize| if outer.size > 1 { outer.strides[t] } else { behind(t).unwrap_or(0) };
         let step = distance(operands.clone().next()?);
         let fits = operands.all(|t| {
-            let near = inner.strides[t] == 1 && tail.is_none_or(|tail| tail.volume == 1 || tail.loops[tail.len - 1].strides[t] == 1);
+            let near = inner.strides[t] == 1
+                && epilogue.is_none_or(|epilogue| epilogue.volume == 1 || epilogue.loops[epilogue.len - 1].strides[t] == 1);
             near && distance(t) == step && behind(t).is_none_or(|behind| behind == outer.size * step)
         });
         let whole = first.volume == outer.size * inner.size;
-        (fits && whole).then(|| RunsApart { count: outer.size, run: inner.size, distance: step, left: tail.map_or(0, |tail| tail.volume) })
+        (fits && whole).then(|| RunsApart {
+            count: outer.size,
+            run: inner.size,
+            distance: step,
+            left: epilogue.map_or(0, |epilogue| epilogue.volume),
+        })
     }
 
     /// Calls `f` with the part of `range` that is in each part.

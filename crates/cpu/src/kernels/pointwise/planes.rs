@@ -13,7 +13,7 @@ use super::program::{Builder, Draft, Stage, Step};
 use super::{CHUNK, Chunk, Kind, Memory, Nest, OPERANDS, Place, Run, grain_rows};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked};
-use crate::kernels::transpose::{Matrix, Squares};
+use crate::kernels::transpose::{Matrix, RegisterTranspose};
 use crate::row::Generated;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Ctx, Skip};
@@ -86,7 +86,7 @@ pub struct Windows<W> {
     inputs: Vec<Side>,
     second: Option<Side>,
     extra: usize,
-    tail: Group,
+    epilogue: Group,
     stage: Stage,
     padding: Vec<Padding>,
     kept: Nest,
@@ -110,7 +110,7 @@ struct On<'o> {
     /// That of the inputs, and of the second result.
     memory: &'o [Memory<'o>; 3],
     /// The transpositions to vectors of planes, if there are any.
-    squares: Option<&'o Squares>,
+    squares: Option<&'o RegisterTranspose>,
 }
 
 /// Elements of planes that are computed together.
@@ -300,13 +300,13 @@ impl<W: Window> Windows<W> {
         let block = (grain_rows(kept_nest.volume(), largest, PLANE_ELEMENT_COST) / run).max(1) * run;
         let each = numbers.checked_mul(run as usize * planes).and_then(|n| n.checked_next_multiple_of(16));
         let bytes = each.and_then(|n| n.checked_mul(sides.workers.max(1))).and_then(|n| booked(&[n])).ok_or_else(too_large)?;
-        let tail = Group { space, operands, stages: Vec::new(), grid: None };
+        let epilogue = Group { space, operands, stages: Vec::new(), grid: None };
         let windows = Windows {
             window,
             inputs,
             second,
             extra,
-            tail,
+            epilogue,
             stage,
             padding,
             kept: kept_nest,
@@ -332,13 +332,13 @@ impl<W: Window> Windows<W> {
 
     /// Whether the planes of a run of results are one run of the destination, and no post-op needs positions.
     fn is_joined(&self, k: &Run<'_>) -> bool {
-        let alone = self.tail.operands.len() == 1 && k.strides[0] == self.volume as i64;
+        let alone = self.epilogue.operands.len() == 1 && k.strides[0] == self.volume as i64;
         alone && one_run(&self.reduced, [0, self.plane], self.volume)
     }
 
     /// Whether results are stored unchanged, as f32 that are contiguous where their planes are.
     fn is_plain(&self) -> bool {
-        let number = self.tail.operands.len() == 1 && self.tail.operands[0].kind == Kind::Number(DataType::F32);
+        let number = self.epilogue.operands.len() == 1 && self.epilogue.operands[0].kind == Kind::Number(DataType::F32);
         let stored = matches!(self.stage.steps[..], [Step::Store { from: 0, .. }]);
         number && stored && [0, self.plane].iter().all(|t| self.reduced.step(*t) == Some(1))
     }
@@ -440,19 +440,19 @@ impl<W: Window> Windows<W> {
 }
 
 impl<W: Window> Generated for Windows<W> {
-    type Code = Option<Squares>;
+    type Code = Option<RegisterTranspose>;
 
     fn table_bytes(&self) -> usize {
         self.window.table_bytes()
     }
 
-    fn build(&self) -> Result<Option<Squares>, Error> {
-        self.transposed.map(Squares::get).transpose()
+    fn build(&self) -> Result<Option<RegisterTranspose>, Error> {
+        self.transposed.map(RegisterTranspose::get).transpose()
     }
 
-    fn run(&self, squares: &Option<Squares>, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, squares: &Option<RegisterTranspose>, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let mut bound = Bound::default();
-        self.tail.bind(ctx, oxidnn_runtime::Buf::empty(), &mut bound)?;
+        self.epilogue.bind(ctx, oxidnn_runtime::Buf::empty(), &mut bound)?;
         let mut memory = [Memory::default(); 3];
         for (m, side) in memory.iter_mut().zip(self.inputs.iter().chain(&self.second)) {
             *m = Memory { buf: ctx.buf(side.arg)?, kind: side.kind };

@@ -632,7 +632,7 @@ impl<'p> Builder<'p> {
     /// # Errors
     /// [`Skip`] for attributes, types and layouts that programs do not support.
     pub fn result(&mut self, arg: Arg) -> Result<(), Skip> {
-        self.tail(arg)?;
+        self.epilogue(arg)?;
         let operand = self.argument(arg)?;
         self.store(0, operand);
         self.pad(arg)
@@ -642,7 +642,7 @@ impl<'p> Builder<'p> {
     ///
     /// # Errors
     /// As for [`Builder::result`].
-    pub fn tail(&mut self, arg: Arg) -> Result<(), Skip> {
+    pub fn epilogue(&mut self, arg: Arg) -> Result<(), Skip> {
         let problem = self.problem;
         if arg == Arg::DST {
             self.dropout()?;

@@ -10,7 +10,7 @@ use oxidnn_spec::{Arg, DataType, Error};
 /// The epilogue of a result, without post-ops that need positions.
 #[derive(Debug)]
 pub struct Results {
-    tail: Group,
+    epilogue: Group,
     stage: Stage,
     padding: Vec<Padding>,
     /// Whether elements are stored unchanged.
@@ -45,7 +45,7 @@ impl Results {
         let stage = stages.pop().filter(|_| operands.len() == 1).ok_or_else(none)?;
         let number = operands[0].kind == Kind::Number(DataType::F32);
         let plain = number && matches!(stage.steps[..], [Step::Store { from: 0, .. }]);
-        Ok(Results { tail: Group { space, operands, stages: Vec::new(), grid: None }, stage, padding, plain })
+        Ok(Results { epilogue: Group { space, operands, stages: Vec::new(), grid: None }, stage, padding, plain })
     }
 
     /// The memory of an execution.
@@ -54,7 +54,7 @@ impl Results {
     /// If an argument is missing.
     pub fn bind<'r>(&'r self, ctx: &Ctx<'r>) -> Result<Destination<'r>, Error> {
         let mut to = Destination { results: self, bound: Bound::default() };
-        self.tail.bind(ctx, Buf::empty(), &mut to.bound)?;
+        self.epilogue.bind(ctx, Buf::empty(), &mut to.bound)?;
         Ok(to)
     }
 

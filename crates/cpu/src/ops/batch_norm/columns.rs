@@ -12,7 +12,7 @@
 
 use crate::CpuTarget;
 use crate::kernels::code::elem;
-use crate::kernels::columns::{self, Act, Bound, Sweep};
+use crate::kernels::columns::{self, Bound, ColumnKernels, ColumnOp};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Part, Scratch, booked};
@@ -100,7 +100,7 @@ impl Matrices {
     }
 
     /// Runs a pass on a segment, accumulating its sums. A matrix of bits is the last one, if the kernel has one.
-    fn sweep(&self, kernel: &Sweep, bufs: &[Buf], segment: &Segment, sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
+    fn sweep(&self, kernel: &ColumnKernels, bufs: &[Buf], segment: &Segment, sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
         let (distance, count) = (self.rows * self.width, bufs.len());
         let (images, image) = (segment.images.len(), self.blocks * distance);
         let blocks = columns::Blocks { count: segment.blocks.len(), distance, images, image };
@@ -328,16 +328,16 @@ impl BatchNorm {
     }
 
     /// The passes, in their order.
-    fn acts(&self) -> Vec<Act> {
+    fn acts(&self) -> Vec<ColumnOp> {
         let bound = match (self.bits, self.flags.fuse_relu) {
             (true, _) => Bound::Kept,
             (false, true) => Bound::Relu,
             (false, false) => Bound::None,
         };
         match self.forward {
-            true => vec![Act::Sum, Act::Moments, Act::Scale(bound)],
-            false if self.flags.use_global_stats => vec![Act::Products { masked: false }, Act::Scale(Bound::None)],
-            false => vec![Act::Products { masked: self.bits }, Act::Gradient { masked: self.bits }],
+            true => vec![ColumnOp::Sum, ColumnOp::Moments, ColumnOp::Scale(bound)],
+            false if self.flags.use_global_stats => vec![ColumnOp::Products { masked: false }, ColumnOp::Scale(Bound::None)],
+            false => vec![ColumnOp::Products { masked: self.bits }, ColumnOp::Gradient { masked: self.bits }],
         }
     }
 
@@ -536,20 +536,20 @@ impl BatchNorm {
 #[derive(Clone, Copy)]
 struct On<'e, 'a> {
     /// The kernels of the passes, in their order.
-    code: &'e [Sweep],
+    code: &'e [ColumnKernels],
     simd: Simd,
     ctx: &'e Ctx<'a>,
 }
 
 impl Generated for BatchNorm {
-    type Code = Vec<Sweep>;
+    type Code = Vec<ColumnKernels>;
 
-    fn build(&self) -> Result<Vec<Sweep>, Error> {
-        let get = |act: Act| Sweep::get(self.isa, act, self.matrices.elem, (self.matrices.width, self.far));
+    fn build(&self) -> Result<Vec<ColumnKernels>, Error> {
+        let get = |act: ColumnOp| ColumnKernels::get(self.isa, act, self.matrices.elem, (self.matrices.width, self.far));
         self.acts().into_iter().map(get).collect()
     }
 
-    fn run(&self, code: &Vec<Sweep>, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, code: &Vec<ColumnKernels>, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
         let on = On { code, simd, ctx };
         if self.forward { self.forward(on, scratch) } else { self.backward(on, scratch) }
     }

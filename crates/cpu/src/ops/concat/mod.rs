@@ -90,7 +90,7 @@ fn arithmetic(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
         let from = b.part(Arg::multiple_src(i), &src.layout)?;
         b.load(0, from);
         b.scale(0, Arg::multiple_src(i))?;
-        b.tail(Arg::DST)?;
+        b.epilogue(Arg::DST)?;
         b.store(0, dst);
     }
     if whole.is_none() {

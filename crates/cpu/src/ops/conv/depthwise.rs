@@ -16,9 +16,9 @@ use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::{Before, Chain};
 use crate::kernels::dot::pack::{self, Source, Span};
-use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
 use crate::kernels::lanes::Lanes;
 use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::portable_epilogue::{self, PortableEpilogue, Run, Sums};
 use crate::kernels::scratch::{Lens, Scratch, for_workers};
 use crate::ops::strips::meeting;
 use crate::ops::support;
@@ -129,7 +129,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     for t in [s.source.1, s.weights] {
         support::operand_type(t.dtype)?;
     }
-    epilogue::check(&problem.attr, s.result.1)?;
+    portable_epilogue::check(&problem.attr, s.result.1)?;
     check_quantisation(&problem.attr, &s)?;
     let lines = geometry::lines(s.direction, &s.sizes, [s.result.1, s.source.1].map(sizes_of))?;
     let kernel = Depthwise::new(&s, &problem.attr, lines, target).ok_or(TOO_LARGE)?;
@@ -184,10 +184,10 @@ impl Kernel for Depthwise {
         }
         let by_weights = || Ok(Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, by.view.dims())?.permuted(&[None, Some(0)]));
         let before = Before::by_channel(ctx, &self.attr, self.source, &from.view, by_weights)?;
-        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(&before))?;
+        let epilogue = PortableEpilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(&before))?;
         let packed = scratch.take(self.scratch.shared)?.fill(ctx.executor(), self.channels, &|tap, out| self.pack(&by, tap, out));
         let mut workers = scratch.take(self.scratch.workers)?;
-        let bound = Bound { plan: self, simd, source: from, weights: packed, tail };
+        let bound = Bound { plan: self, simd, source: from, weights: packed, epilogue };
         let rows = (self.result_sizes[0] * self.result_sizes[1]) as usize * self.lines[2].phases.len();
         let tasks = self.images * self.channels.div_ceil(CHANNELS) * rows;
         workers.work(ctx.executor(), self.workers, tasks, &|task, scratch| bound.row(task, scratch));
@@ -210,7 +210,7 @@ struct Bound<'a> {
     simd: Simd,
     source: Source<'a>,
     weights: &'a [f32],
-    tail: Epilogue<'a>,
+    epilogue: PortableEpilogue<'a>,
 }
 
 impl Bound<'_> {
@@ -258,10 +258,10 @@ impl Bound<'_> {
         self.simd.run(Row { data, pixel, taps: &taps[..n], weights: self.weights, width: width as i64, stride, channels, out });
         let mut pos: Pos = [0; MAX_NDIMS];
         (pos[0], pos[1]) = (image as i64, first as i64);
-        let n = self.tail.dst().dims().len();
+        let n = self.epilogue.dst().dims().len();
         place(&mut pos, n, [d, h, phase.first]);
         let run = Run { pos, dim: n - 1, step: p.lines[2].step, count: phase.count };
-        self.tail.store(Sums { data: sums, exact: None, step: channels, columns: channels, dim: 1 }, std::iter::once(run));
+        self.epilogue.store(Sums { data: sums, exact: None, step: channels, columns: channels, dim: 1 }, std::iter::once(run));
     }
 
     /// The image's first element and the strides of pixels, if they can be read in place.

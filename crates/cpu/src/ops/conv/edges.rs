@@ -14,11 +14,14 @@ use crate::decision::{How, padding};
 use crate::hardware::Core;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::chain::{Before, Chain};
-use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
+use crate::kernels::microkernel::layout::panel_columns;
+use crate::kernels::microkernel::{
+    AddressList, DotType, InitialSums, LineStride, MOST_ROWS, Microkernel, MicrokernelCall, MicrokernelKey, Panels, TileStrip,
+    max_tile_rows, runs,
+};
 use crate::kernels::multiversion::Simd;
+use crate::kernels::portable_epilogue::{self, PortableEpilogue, Run, Sums};
 use crate::kernels::scratch::{Scratch, booked, for_workers};
-use crate::kernels::tile::layout::panel_columns;
-use crate::kernels::tile::{Call, Line, List, MOST_ROWS, Panels, Product, Spec, Start, Strip, Tile, runs, tallest};
 use crate::ops::strips::meeting;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
@@ -47,7 +50,7 @@ struct Stretch {
 struct Edges {
     attr: Attr,
     isa: Isa,
-    product: Product,
+    product: DotType,
     source: Arg,
     result: Arg,
     result_channel: usize,
@@ -75,7 +78,7 @@ struct Edges {
 }
 
 /// The kernels by rows: for whole panels, and for the last one, which may have fewer vectors.
-type Tiles = Vec<[Option<Tile>; 2]>;
+type Tiles = Vec<[Option<Microkernel>; 2]>;
 
 /// Plans `problem`.
 ///
@@ -86,7 +89,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx();
     let s = Setup::of(&problem.op)?;
     let product = tiles::product(&s)?;
-    if product.is_whole() || product == Product::Bf16 && !isa.bf16 {
+    if product.is_integer() || product == DotType::Bf16 && !isa.bf16 {
         return Err(Skip::DataType(format!("{} by {}", s.source.1.dtype, s.weights.dtype)));
     }
     let results: i64 = s.result.1.dims()[2..].iter().fold(1, |n, size| n.saturating_mul(*size));
@@ -97,7 +100,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let tag = tiles::weights_tag(&s, isa, product);
     let problem = window::resolved(problem, ["axb", &tag])?;
     let s = Setup::of(&problem.op)?;
-    epilogue::check(&problem.attr, s.result.1)?;
+    portable_epilogue::check(&problem.attr, s.result.1)?;
     check_quantisation(&problem.attr, &s)?;
     if !problem.attr.zero_points.is_empty() {
         return Err(Skip::Attr("zero points of real numbers".into()));
@@ -176,17 +179,17 @@ fn stretches(lines: &[Dim; 3], results: [i64; 3], window: &WindowStrides) -> Vec
 }
 
 impl Edges {
-    fn new(s: &Setup<'_>, attr: &Attr, (product, isa): (Product, Isa), target: &CpuTarget) -> Result<Edges, Skip> {
+    fn new(s: &Setup<'_>, attr: &Attr, (product, isa): (DotType, Isa), target: &CpuTarget) -> Result<Edges, Skip> {
         let (source, result) = (s.source.1, s.result.1);
         let (channels, depth) = if s.result_channel == 0 { (s.sizes.oc, s.sizes.ic) } else { (s.sizes.ic, s.sizes.oc) };
         let (channels, depth) = (channels as usize, depth as usize);
-        if depth == 0 || channels == 0 || !depth.is_multiple_of(product.depth()) {
+        if depth == 0 || channels == 0 || !depth.is_multiple_of(product.step_depth()) {
             return Err(Skip::Shape("channels that are not whole steps"));
         }
         let (results, images, groups) = (sizes_of(result), s.sizes.mb as usize, s.sizes.g as usize);
         let lines = geometry::lines(s.direction, &s.sizes, [results, sizes_of(source)])?;
         let (width, size) = (panel_columns(isa, channels), source.dtype.bits() / 8);
-        let tall = tallest(isa, product, width / isa.width().lanes());
+        let tall = max_tile_rows(isa, product, width / isa.width().lanes());
         let window = WindowStrides { from: Place::new(source, depth, "source")?, kernel: s.sizes.k, tap: depth * size * width, tall };
         let stretches = stretches(&lines, results, &window);
         let here: usize = stretches.iter().map(|s| order::cost(s.rows, s.taps.len(), tall)).sum();
@@ -197,7 +200,7 @@ impl Edges {
         let panels = channels.div_ceil(width);
         let tasks = images * groups;
         let each = if target.threads > tasks { panels.div_ceil(target.threads.div_ceil(tasks.max(1))) } else { panels };
-        let list = stretches.iter().filter_map(|s| List::words(1, [s.rows, s.rows], s.taps.len())).max().unwrap_or(0);
+        let list = stretches.iter().filter_map(|s| AddressList::words(1, [s.rows, s.rows], s.taps.len())).max().unwrap_or(0);
         let rows = results.iter().product::<i64>() as usize;
         Ok(Edges {
             attr: attr.clone(),
@@ -245,7 +248,7 @@ impl Generated for Edges {
         let rows = self.stretches.iter().map(|s| s.rows).max().unwrap_or(0);
         How::new(
             "product of windows and weights, stretch by stretch of lines whose results meet the same taps",
-            Core::host().rate(lanes, self.product.depth()),
+            Core::host().rate(lanes, self.product.step_depth()),
             self.workers,
         )
         .registers(format!("sums of a tile of {rows} rows by {} columns", self.width), rows * self.width * 4)
@@ -261,9 +264,9 @@ impl Generated for Edges {
         for rows in self.stretches.iter().map(|s| s.rows) {
             for (tile, vectors) in tiles[rows].iter_mut().zip([whole, last]) {
                 if tile.is_none() {
-                    let line = Line::Packed(whole as u8);
-                    let spec = Spec { line, start: Start::Add, ..Spec::new(self.product, rows, vectors) };
-                    *tile = Some(Tile::get(self.isa, &spec)?);
+                    let line = LineStride::Packed(whole as u8);
+                    let spec = MicrokernelKey { line, start: InitialSums::Add, ..MicrokernelKey::new(self.product, rows, vectors) };
+                    *tile = Some(Microkernel::get(self.isa, &spec)?);
                 }
             }
         }
@@ -283,10 +286,10 @@ impl Generated for Edges {
         }
         let by_weights = || window::weight_scale(ctx, &self.attr, &weights, (source.dims().len(), self.result_channel, self.channels));
         let before = Before::by_channel(ctx, &self.attr, self.source, &source, by_weights)?;
-        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(&before))?;
+        let epilogue = PortableEpilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(&before))?;
         let share = self.share().unwrap_or(0);
         let mut workers = scratch.take(for_workers(self.workers, share).unwrap_or(0))?;
-        let bound = Bound { plan: self, tiles, source: source.buf(), weights: weights.buf(), tail };
+        let bound = Bound { plan: self, tiles, source: source.buf(), weights: weights.buf(), epilogue };
         let tasks = self.images * self.groups * self.panels.div_ceil(self.each);
         workers.work(ctx.executor(), self.workers, tasks, &|task, scratch| bound.task(task, scratch));
         Ok(())
@@ -299,7 +302,7 @@ struct Bound<'a> {
     tiles: &'a Tiles,
     source: Buf<'a>,
     weights: Buf<'a>,
-    tail: Epilogue<'a>,
+    epilogue: PortableEpilogue<'a>,
 }
 
 impl Bound<'_> {
@@ -316,31 +319,31 @@ impl Bound<'_> {
         let sums = &mut sums[..rows * step];
         sums.fill(0.0);
         let first = self.source.as_ptr().addr() + p.from.base + image * p.from.image + group * p.from.group;
-        let mut list = List::new(bytemuck::cast_slice_mut(words), 0);
+        let mut list = AddressList::new(bytemuck::cast_slice_mut(words), 0);
         for stretch in &p.stretches {
             if stretch.rows != list.rows() || !list.has_room(stretch.taps.len()) {
                 self.run(&list, group, &panels, sums);
                 list.restart(stretch.rows);
             }
-            list.strip(Strip { tiles: 1, sums: stretch.result * step * 4, a_row: 0, c_row: 0, to: (0, &[0; MOST_ROWS]) });
+            list.strip(TileStrip { tiles: 1, sums: stretch.result * step * 4, a_row: 0, c_row: 0, to: (0, &[0; MOST_ROWS]) });
             let offsets = std::array::from_fn(|i| i.wrapping_mul(p.column));
             stretch.taps.iter().for_each(|(b, a)| list.tap(*b, first + a, &offsets));
         }
         self.run(&list, group, &panels, sums);
         let columns = step.min(p.channels - panels.start * p.width);
         let channel = (group * p.channels + panels.start * p.width) as i64;
-        let n = self.tail.dst().dims().len();
+        let n = self.epilogue.dst().dims().len();
         let runs = (0..p.results[0]).flat_map(|d| (0..p.results[1]).map(move |h| (d, h))).map(|(d, h)| {
             let mut pos: Pos = [0; MAX_NDIMS];
             (pos[0], pos[1]) = (image as i64, channel);
             place(&mut pos, n, [d, h, 0]);
             Run { pos, dim: n - 1, step: 1, count: p.results[2] as usize }
         });
-        self.tail.store(Sums { data: sums, exact: None, step, columns, dim: 1 }, runs);
+        self.epilogue.store(Sums { data: sums, exact: None, step, columns, dim: 1 }, runs);
     }
 
     /// Adds the products of the listed tiles with some panels of a group.
-    fn run(&self, list: &List<'_>, group: usize, panels: &Range<usize>, sums: &mut [f32]) {
+    fn run(&self, list: &AddressList<'_>, group: usize, panels: &Range<usize>, sums: &mut [f32]) {
         let p = self.plan;
         let (at, row) = (p.weights + (group * p.panels + panels.start) * p.panel, panels.len() * p.width * p.across);
         if list.strips().is_empty() {
@@ -348,13 +351,13 @@ impl Bound<'_> {
         }
         let fewer = panels.end == p.panels && p.last() * p.isa.width().lanes() < p.width;
         let whole = panels.len() - usize::from(fewer);
-        let steps = p.depth / p.product.depth();
+        let steps = p.depth / p.product.step_depth();
         let calls = [(0, whole, 0), (1, usize::from(fewer), whole)];
         for (tile, count, first) in calls.into_iter().filter(|call| call.1 > 0) {
             let panels = Panels { at: at + first * p.panel, step: p.panel, count, outer: true };
-            let call = Call::raw(list.strips(), steps, panels, (&mut sums[first * p.width..], row));
+            let call = MicrokernelCall::raw(list.strips(), steps, panels, (&mut sums[first * p.width..], row));
             if let Some(tile) = &self.tiles[list.rows()][tile] {
-                tile.run(Call { a: self.source, b: self.weights, ..call });
+                tile.run(MicrokernelCall { a: self.source, b: self.weights, ..call });
             }
         }
     }

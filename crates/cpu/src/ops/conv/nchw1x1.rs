@@ -13,15 +13,16 @@ use crate::decision::{How, padding};
 use crate::hardware::Core;
 use crate::kernels::access::View;
 use crate::kernels::chain::Chain;
+use crate::kernels::microkernel::epilogue::{Epilogue, EpilogueRequest};
+use crate::kernels::microkernel::layout::panel_columns;
+use crate::kernels::microkernel::pack::{self, PanelLayout, PlainMatrix};
+use crate::kernels::microkernel::runs;
+use crate::kernels::microkernel::{
+    AddressList, DotType, EpilogueArgs, InitialSums, LineStride, MOST_ROWS, Microkernel, MicrokernelCall, MicrokernelKey, Panels, Prefetch,
+    PrefetchMode, Stride, TileStrip, max_tile_rows,
+};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Lens, Scratch, for_workers, lend};
-use crate::kernels::tile::layout::panel_columns;
-use crate::kernels::tile::pack::{self, Form, Plain};
-use crate::kernels::tile::runs;
-use crate::kernels::tile::tail::{About, Tail};
-use crate::kernels::tile::{
-    Ahead, Call, Line, List, MOST_ROWS, Panels, Prefetch, Product, Spec, Start, Stride, Strip, TailArgs, Tile, tallest,
-};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
@@ -85,13 +86,13 @@ struct Nchw1x1 {
     packs: bool,
     workers: usize,
     far: bool,
-    tail: Tail,
+    epilogue: Epilogue,
     /// Operands of the epilogue are shared; workers have the starting values of sums.
     scratch: Lens,
 }
 
 /// The kernels by rows; for all panels but the last, and for the last, which has fewer columns.
-type Tiles = Vec<[Option<Tile>; 2]>;
+type Tiles = Vec<[Option<Microkernel>; 2]>;
 
 /// Plans `problem`.
 ///
@@ -131,7 +132,7 @@ pub(super) fn plan_any(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     window::resolve_planes(&mut problem, isa)?;
     let s = Setup::of(&problem.op)?;
     let places = [Plane::of(s.source.1)?, Plane::of(s.result.1)?];
-    let tag = tiles::weights_tag(&s, isa, Product::F32);
+    let tag = tiles::weights_tag(&s, isa, DotType::F32);
     let problem = window::resolved(&problem, ["abx", &tag])?;
     let s = Setup::of(&problem.op)?;
     window::check_weights(s.weights, &tag)?;
@@ -152,7 +153,7 @@ fn check(s: &Setup<'_>) -> Result<(), Skip> {
 }
 
 /// The epilogue, if its only operands are tensors of the result's size: others would be read by pixel, not by channel.
-fn tail(s: &Setup<'_>, attr: &Attr) -> Result<Tail, Skip> {
+fn epilogue(s: &Setup<'_>, attr: &Attr) -> Result<Epilogue, Skip> {
     let dims = s.result.1.dims();
     let fits = |op: &PostOp| match op {
         PostOp::Binary { src1, .. } => src1.dims() == dims,
@@ -162,7 +163,15 @@ fn tail(s: &Setup<'_>, attr: &Attr) -> Result<Tail, Skip> {
     if !attr.scales.is_empty() || !attr.zero_points.is_empty() || !attr.post_ops.iter().all(fits) {
         return Err(Skip::Attr("scales, zero points, or operands of other sizes than the result's".into()));
     }
-    Tail::plan(&About { attr, dst: s.result.1, columns: dims.len() - 1, batch: 0, compensated: false, scaled: false, biased: false })
+    Epilogue::plan(&EpilogueRequest {
+        attr,
+        dst: s.result.1,
+        columns: dims.len() - 1,
+        batch: 0,
+        compensated: false,
+        scaled: false,
+        biased: false,
+    })
 }
 
 impl Plane {
@@ -182,7 +191,7 @@ impl Nchw1x1 {
         let (groups, dims) = (s.sizes.g as usize, s.result.1.dims());
         let [depth, channels] = [s.source.1, s.result.1].map(|t| t.dims()[1] as usize / groups);
         let (images, pixels) = (dims[0] as usize, dims[2..].iter().product::<i64>() as usize);
-        let (panel, tail) = (panel_columns(isa, pixels), tail(s, attr)?);
+        let (panel, epilogue) = (panel_columns(isa, pixels), epilogue(s, attr)?);
         let panels = pixels.div_ceil(panel);
         // Of little depth, tiles of channels are multiplied by all panels, since writing takes longest.
         let near = budget.l1_panel / 2 / (depth * panel * 4);
@@ -195,12 +204,12 @@ impl Nchw1x1 {
         let width = panel_columns(isa, s.weights.dims()[column] as usize);
         let call = if s.biased { (MAX_START_BYTES / (width * panel * 4)).clamp(1, each) } else { each };
         let sums = if s.biased { width.saturating_mul(panel * call) } else { 0 };
-        let tall = tallest(isa, Product::F32, panel.div_ceil(isa.width().lanes()));
+        let tall = max_tile_rows(isa, DotType::F32, panel.div_ceil(isa.width().lanes()));
         let spread = from.channel as i64 > L1_ALIAS_BYTES || !from.channel.is_multiple_of(target.caches.line);
         let packs = spread && channels.div_ceil(tall).saturating_mul(depth) >= MIN_LINES_FOR_PACKING;
         let packed = if packs { (each * panel).saturating_mul(depth) } else { 0 };
         let workers_len = for_workers(workers, sums.saturating_add(packed));
-        let scratch = tail.scratch(pixels).zip(workers_len).map(|(shared, workers)| Lens { shared, workers });
+        let scratch = epilogue.scratch(pixels).zip(workers_len).map(|(shared, workers)| Lens { shared, workers });
         Ok(Nchw1x1 {
             attr: attr.clone(),
             isa,
@@ -222,7 +231,7 @@ impl Nchw1x1 {
             packs,
             workers,
             far: images * groups * depth * pixels * 4 > budget.far,
-            tail,
+            epilogue,
             scratch: scratch.ok_or(TOO_LARGE)?,
         })
     }
@@ -233,7 +242,7 @@ impl Nchw1x1 {
 
     /// Rows of the tallest tile over `pixels` pixels.
     fn tall(&self, pixels: usize) -> usize {
-        tallest(self.isa, Product::F32, pixels.div_ceil(self.isa.width().lanes()))
+        max_tile_rows(self.isa, DotType::F32, pixels.div_ceil(self.isa.width().lanes()))
     }
 
     /// The result channels of each panel of a group's weights.
@@ -252,16 +261,16 @@ impl Nchw1x1 {
         (pixels, pixels < self.panel)
     }
 
-    fn spec(&self, rows: usize, pixels: usize) -> Spec {
+    fn spec(&self, rows: usize, pixels: usize) -> MicrokernelKey {
         let lanes = self.isa.width().lanes();
-        Spec {
-            line: Line::Strided,
+        MicrokernelKey {
+            line: LineStride::Strided,
             a_step: Stride::Across,
-            start: if self.biased { Start::Load } else { Start::Zero },
-            tail: Some(Arc::new(self.tail.clone())),
+            start: if self.biased { InitialSums::Load } else { InitialSums::Zero },
+            epilogue: Some(Arc::new(self.epilogue.clone())),
             masked: !pixels.is_multiple_of(lanes),
-            prefetch: Ahead::given_if(self.far),
-            ..Spec::new(Product::F32, rows, pixels.div_ceil(lanes))
+            prefetch: PrefetchMode::given_if(self.far),
+            ..MicrokernelKey::new(DotType::F32, rows, pixels.div_ceil(lanes))
         }
     }
 }
@@ -289,7 +298,7 @@ impl Generated for Nchw1x1 {
             for (_, rows, _) in [0, last].into_iter().flat_map(|first| runs(self.block(first), self.tall(pixels))) {
                 let tile = &mut tiles[rows][usize::from(narrow)];
                 if tile.is_none() {
-                    *tile = Some(Tile::get(self.isa, &self.spec(rows, pixels))?);
+                    *tile = Some(Microkernel::get(self.isa, &self.spec(rows, pixels))?);
                 }
             }
         }
@@ -309,7 +318,7 @@ impl Generated for Nchw1x1 {
             weights: ctx.buf(Arg::WEIGHTS)?,
             result: ctx.buf(self.args[1])?,
             bias: View::optional(simd, ctx, Arg::BIAS)?,
-            tail: self.tail.args(&chain, chain.dst().dims().len() - 1, &[], lines)?,
+            epilogue: self.epilogue.args(&chain, chain.dst().dims().len() - 1, &[], lines)?,
         };
         let chunks = self.panels().div_ceil(self.each);
         sums.work(ctx.executor(), self.workers, self.images * self.groups * chunks, &|task, sums| {
@@ -323,7 +332,7 @@ impl Generated for Nchw1x1 {
 /// A problem bound to its arguments.
 struct Bound<'a> {
     plan: &'a Nchw1x1,
-    tiles: &'a [[Option<Tile>; 2]],
+    tiles: &'a [[Option<Microkernel>; 2]],
     simd: Simd,
     source: Buf<'a>,
     /// The source, if it is packed: nobody writes to it.
@@ -331,7 +340,7 @@ struct Bound<'a> {
     weights: Buf<'a>,
     result: Buf<'a>,
     bias: Option<View<'a>>,
-    tail: TailArgs<'a>,
+    epilogue: EpilogueArgs<'a>,
 }
 
 /// Panels of pixels of a group of an image.
@@ -353,9 +362,9 @@ impl Bound<'_> {
             let step = p.panel * 4;
             return Pixels { unit, memory: self.source, first: panels.start, at: at + panels.start * step, step, channel: p.from.channel };
         };
-        let form = Form { size: 4, together: 1, width: p.panel };
+        let form = PanelLayout { size: 4, vnni: 1, width: p.panel };
         let columns = panels.start * p.panel..p.pixels.min(panels.end * p.panel);
-        pack::panels(self.simd, &Plain { bytes: &bytes[at..], depth: p.from.channel, column: 4 }, 0..p.depth, columns, form, to);
+        pack::panels(self.simd, &PlainMatrix { bytes: &bytes[at..], depth: p.from.channel, column: 4 }, 0..p.depth, columns, form, to);
         Pixels { unit, memory: lend(to), first: panels.start, at: 0, step: form.panel(p.depth), channel: form.line() }
     }
 
@@ -408,8 +417,8 @@ impl Bound<'_> {
         let p = self.plan;
         let (image, group, panel) = (from.unit / p.groups, from.unit % p.groups, panels.start);
         let (pixels, narrow) = p.size(panel);
-        let mut run_tiles = |tile: &Tile, list: &List<'_>, prefetch: Prefetch| {
-            tile.run(Call {
+        let mut run_tiles = |tile: &Microkernel, list: &AddressList<'_>, prefetch: Prefetch| {
+            tile.run(MicrokernelCall {
                 strips: list.strips(),
                 steps: p.depth,
                 a: self.weights,
@@ -419,8 +428,8 @@ impl Bound<'_> {
                 panels: Panels { at: from.at + (panel - from.first) * from.step, step: from.step, count: panels.len(), outer: !p.runs },
                 c: self.result,
                 column: panel * p.panel,
-                tail_column: panel * p.panel,
-                tail: Some(&self.tail),
+                epilogue_column: panel * p.panel,
+                epilogue: Some(&self.epilogue),
                 sums: if p.biased { &mut *sums } else { &mut [] },
                 sums_row: p.panel * p.call,
                 a_step: p.width * 4,
@@ -432,7 +441,7 @@ impl Bound<'_> {
         let mut words = [0; LIST_WORDS];
         for (rows, tile) in self.tiles.iter().enumerate().rev() {
             let Some(tile) = &tile[usize::from(narrow)] else { continue };
-            let mut list = List::across(&mut words, rows);
+            let mut list = AddressList::across(&mut words, rows);
             let blocks = p.blocks().filter(|block| channels.contains(&block.start));
             for (channel, _, tiles) in blocks.flat_map(|block| runs(block, p.tall(pixels))).filter(|run| run.1 == rows) {
                 // Each request is for a channel. The first tiles prefetch, as long as there are no more requests than channels.
@@ -445,7 +454,7 @@ impl Bound<'_> {
                 let weights = p.weights + ((group * p.channels.div_ceil(p.width) + block) * p.depth * p.width + row) * 4;
                 let to = p.to.start + image * p.to.image + (group * p.channels + channel) * p.to.channel;
                 let to = (self.result.as_ptr().addr() + to, &std::array::from_fn(|i| i * p.to.channel));
-                list.strip(Strip { tiles, sums: row * p.panel * p.call * 4, a_row: 4, c_row: p.to.channel, to });
+                list.strip(TileStrip { tiles, sums: row * p.panel * p.call * 4, a_row: 4, c_row: p.to.channel, to });
                 list.tap(0, self.weights.as_ptr().addr() + weights, &[0; MOST_ROWS]);
                 if asking {
                     run_tiles(tile, &list, std::mem::take(&mut pending));

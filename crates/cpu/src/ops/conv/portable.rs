@@ -14,8 +14,8 @@ use crate::kernels::chain::{Before, Chain};
 use crate::kernels::dot::pack::{self, Source, Span};
 use crate::kernels::dot::sums::Accumulator;
 use crate::kernels::dot::{Block, Rows, Tap, accumulate, panel_width};
-use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
+use crate::kernels::portable_epilogue::{self, PortableEpilogue, Run, Sums};
 use crate::kernels::scratch::{Lens, Scratch, for_workers};
 use crate::ops::support;
 use crate::row::{Kernel, RowPlan, TOO_LARGE};
@@ -96,7 +96,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     for t in [source.1, setup.weights] {
         support::operand_type(t.dtype)?;
     }
-    epilogue::check(&problem.attr, result.1)?;
+    portable_epilogue::check(&problem.attr, result.1)?;
     check_quantisation(&problem.attr, &setup)?;
     let lines = geometry::lines(setup.direction, &setup.sizes, [result.1, source.1].map(sizes_of))?;
     let portable = Portable::new(&setup, &problem.attr, lines, target).ok_or(TOO_LARGE)?;
@@ -230,7 +230,7 @@ struct Bound<'a> {
     simd: Simd,
     source: Source<'a>,
     weights: &'a [f32],
-    tail: Epilogue<'a>,
+    epilogue: PortableEpilogue<'a>,
     /// For integers, the longest part of a reduction whose sums are exact in `f32`.
     exact: Option<usize>,
 }
@@ -280,12 +280,12 @@ impl Kernel for Portable {
         }
         let by_weights = || weight_scale(ctx, &self.attr, &by.view, (self.dims, self.result_channel, self.channels));
         let before = Before::by_channel(ctx, &self.attr, self.source, &from.view, by_weights)?;
-        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(&before))?;
+        let epilogue = PortableEpilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(&before))?;
         let exact = support::exact_depth([&from, &by], &self.attr);
         let panels = scratch.take(self.scratch.shared)?;
         let mut workers = scratch.take(self.scratch.workers)?;
         let weights = panels.fill(ctx.executor(), self.panel(), &|panel, out| self.pack(&by, panel, out));
-        let bound = Bound { plan: self, simd, source: from, weights, tail, exact };
+        let bound = Bound { plan: self, simd, source: from, weights, epilogue, exact };
         let tasks = self.images * self.groups * self.channel_blocks * self.boxes;
         workers.work(ctx.executor(), self.workers, tasks, &|task, scratch| bound.task(task, scratch));
         Ok(())
@@ -321,7 +321,7 @@ impl<'a> Bound<'a> {
         }
         let (data, exact) = sums.finish();
         let step = task.channels.next_multiple_of(p.width);
-        self.tail.store(Sums { data, exact, step, columns: task.channels, dim: 1 }, self.runs(&task));
+        self.epilogue.store(Sums { data, exact, step, columns: task.channels, dim: 1 }, self.runs(&task));
     }
 
     /// Computes the sums of a box in `block`; with `inside` without the taps on padding.
@@ -414,7 +414,7 @@ impl<'a> Bound<'a> {
 
     /// The rows of the task's block of sums.
     fn runs(&self, task: &Task<'_>) -> impl Iterator<Item = Run> {
-        let (p, n) = (self.plan, self.tail.dst().dims().len());
+        let (p, n) = (self.plan, self.epilogue.dst().dims().len());
         let channel = (task.group * p.channels + task.first) as i64;
         let first: [i64; 3] = std::array::from_fn(|i| task.part.phases[i].first + task.start[i] as i64 * p.lines[i].step);
         let (image, count) = (task.image as i64, task.count);

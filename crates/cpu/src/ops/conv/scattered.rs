@@ -10,10 +10,10 @@ use super::window::{self, Setup, place_tap, resolve_planes, sizes_of};
 use crate::CpuTarget;
 use crate::decision::around;
 use crate::kernels::access::{Pos, View};
+use crate::kernels::microkernel::DotType;
+use crate::kernels::microkernel::layout::panel_columns;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Scratch, booked};
-use crate::kernels::tile::Product;
-use crate::kernels::tile::layout::panel_columns;
 use crate::ops::staged::{self, Types};
 use crate::ops::strips::meeting;
 use crate::ops::{passes, support};
@@ -169,7 +169,7 @@ fn in_place(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
     if half {
         return staged::plan(problem, target, &[of_plain_weights], &[FLOATS]);
     }
-    let tag = tiles::weights_tag(&s, isa, Product::F32);
+    let tag = tiles::weights_tag(&s, isa, DotType::F32);
     let problem = window::resolved(&resolved, ["abx", &tag])?;
     let s = Setup::of(&problem.op)?;
     let inner = plan_any(&products(&s, channels * taps, depth)?, target)?;

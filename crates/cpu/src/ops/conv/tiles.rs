@@ -19,15 +19,15 @@ use super::geometry::{self, Direction, Line};
 use super::window::{self, Setup, sizes_of, spatial};
 use crate::CpuTarget;
 use crate::hardware::K_STEPS;
-use crate::kernels::amx::{self, Loops};
-use crate::kernels::epilogue;
+use crate::kernels::amx::{self, Macrokernel};
 use crate::kernels::gemm::{MOST_STEPS, TOO_MANY_STEPS};
-use crate::kernels::nest::{Part, Right, Shape};
+use crate::kernels::macrokernel::{BLayout, KBlock, Shape};
+use crate::kernels::microkernel::epilogue::{Epilogue, EpilogueRequest};
+use crate::kernels::microkernel::layout::{panel_columns, panel_tag};
+use crate::kernels::microkernel::upconvert::{Upconvert, UpconvertedSources};
+use crate::kernels::microkernel::{DotType, Stride, max_tile_rows};
+use crate::kernels::portable_epilogue;
 use crate::kernels::scratch::booked;
-use crate::kernels::tile::layout::{panel_columns, panel_tag};
-use crate::kernels::tile::tail::{About, Tail};
-use crate::kernels::tile::wide::{Sources, Wide};
-use crate::kernels::tile::{Product, Stride, tallest};
 use crate::ops::passes;
 use crate::row::RowPlan;
 use compensation::{Compensation, Filled, Shift};
@@ -94,7 +94,7 @@ struct Tiles {
     pub(super) panels: usize,
     pub(super) panel_width: usize,
     /// The epilogue in registers.
-    pub(super) tail: Option<Arc<Tail>>,
+    pub(super) epilogue: Option<Arc<Epilogue>>,
     pub(super) scratch: ScratchLens,
     /// Whether accumulators are 32-bit integers.
     pub(super) whole: bool,
@@ -111,7 +111,7 @@ struct ScratchLens {
     /// A row of zeros, with a row of ones behind it.
     pub(super) zeros: usize,
     /// Operands of the epilogue.
-    pub(super) tail: usize,
+    pub(super) epilogue: usize,
     /// Sums of the columns of the weights, by panel and by channel.
     pub(super) panel_sums: usize,
     pub(super) channel_sums: usize,
@@ -129,12 +129,12 @@ struct ScratchLens {
 impl ScratchLens {
     /// Bytes in total; `None` on overflow.
     fn bytes(&self) -> Option<usize> {
-        let ScratchLens { zeros, tail, panel_sums, channel_sums, pixel_sums, packed, widened, padded, workers } = *self;
-        booked(&[zeros, tail, panel_sums, channel_sums, pixel_sums, packed, widened, padded, workers])
+        let ScratchLens { zeros, epilogue, panel_sums, channel_sums, pixel_sums, packed, widened, padded, workers } = *self;
+        booked(&[zeros, epilogue, panel_sums, channel_sums, pixel_sums, packed, widened, padded, workers])
     }
 }
 
-/// Results whose taps have the same depth, computed by one loop nest.
+/// Results whose taps have the same depth, computed by one macrokernel.
 #[derive(Debug)]
 struct Pass {
     /// The products (groups or joined groups).
@@ -153,13 +153,13 @@ struct Pass {
     pub(super) joined: usize,
     /// Phases whose channels are the columns of one product.
     pub(super) subpixel: Option<SubPixel>,
-    pub(super) drive: Loops,
+    pub(super) macrokernel: Macrokernel,
 }
 
 impl Pass {
     /// Panels of all products.
     pub(super) fn panels(&self) -> usize {
-        self.units.count * self.drive.shape().panels()
+        self.units.count * self.macrokernel.shape().panels()
     }
 
     /// Words of packed weights.
@@ -250,7 +250,7 @@ pub(crate) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     if of_pixels && amx::saved(product, [s.sizes.g, rows, channels, depth]) <= gathered {
         return Err(Skip::Shape("too little work for tiles of AMX"));
     }
-    if amx::is_shallow(product, lines, depth) || strided && product.is_whole() && depth <= MAX_STRIDED_DEPTH {
+    if amx::is_shallow(product, lines, depth) || strided && product.is_integer() && depth <= MAX_STRIDED_DEPTH {
         return Err(Skip::Shape("too little depth for tiles of AMX"));
     }
     // Rows that a tap is multiplied with, at most.
@@ -279,9 +279,9 @@ pub(super) fn check_rounded(problem: &Problem) -> Result<(), Skip> {
 /// Whether vectors are faster than AMX for groups of few channels, measured on Sapphire Rapids. In bf16: the reduction is shorter than
 /// `MAX_FEW_CHANNELS`. In bytes: a group has fewer than twice as many source as result channels, of which vectors join several groups; or
 /// little depth is read as one row of a tile.
-fn leaves_tiles_empty(s: &Setup<'_>, product: Product) -> bool {
+fn leaves_tiles_empty(s: &Setup<'_>, product: DotType) -> bool {
     let (from, to) = if s.result_channel == 0 { (s.sizes.ic, s.sizes.oc) } else { (s.sizes.oc, s.sizes.ic) };
-    let few = if product.is_whole() {
+    let few = if product.is_integer() {
         let merges = s.direction == Direction::Gather && s.sizes.d[2] == 1;
         let row = if merges { from.saturating_mul(s.sizes.k[2]) } else { from };
         from < 2 * to && (2 * to <= MAX_FEW_CHANNELS || row < MIN_ROW_DEPTH)
@@ -308,7 +308,7 @@ fn plan_on(problem: &Problem, target: &CpuTarget, jit: Isa) -> Result<Box<dyn Pl
     let tag = weights_tag(&s, jit, product);
     let problem = window::resolved(problem, ["axb", &tag])?;
     let s = Setup::of(&problem.op)?;
-    epilogue::check(&problem.attr, s.result.1)?;
+    portable_epilogue::check(&problem.attr, s.result.1)?;
     window::check_quantisation(&problem.attr, &s)?;
     window::check_weights(s.weights, &tag)?;
     let plan = |fills: bool| Tiles::new(&s, &problem.attr, (jit, fills), target);
@@ -324,9 +324,9 @@ fn plan_on(problem: &Problem, target: &CpuTarget, jit: Isa) -> Result<Box<dyn Pl
 
 /// The shift of integer sums: the factor of the column sums of the weights that are subtracted besides the source's zero point, and whether
 /// zero points differ by channel. Then whether the weights have zero points.
-fn shift(s: &Setup<'_>, attr: &Attr, (product, isa): (Product, Isa)) -> Result<(Option<Shift>, bool), Skip> {
+fn shift(s: &Setup<'_>, attr: &Attr, (product, isa): (DotType, Isa)) -> Result<(Option<Shift>, bool), Skip> {
     let (source, weights) = (attr.zero_points.get(&s.source.0), attr.zero_points.get(&Arg::WEIGHTS));
-    if source.or(weights).is_some() && !product.is_whole() {
+    if source.or(weights).is_some() && !product.is_integer() {
         return Err(Skip::Attr("zero points of real numbers".into()));
     }
     let by_channel = source.is_some_and(|q| q.mask == 2);
@@ -337,15 +337,15 @@ fn shift(s: &Setup<'_>, attr: &Attr, (product, isa): (Product, Isa)) -> Result<(
         return Err(Skip::Attr("zero points that differ by more than a channel".into()));
     }
     let flip = match product {
-        Product::S8S8 if !isa.amx => Some(Shift { flip: 128, by_channel }),
+        DotType::S8S8 if !isa.amx => Some(Shift { flip: 128, by_channel }),
         _ => source.map(|_| Shift { flip: 0, by_channel }),
     };
     Ok((flip, weights.is_some()))
 }
 
 /// The epilogue in registers, where one is possible.
-fn tail(s: &Setup<'_>, attr: &Attr, compensated: bool) -> Option<Arc<Tail>> {
-    let about = About {
+fn epilogue(s: &Setup<'_>, attr: &Attr, compensated: bool) -> Option<Arc<Epilogue>> {
+    let about = EpilogueRequest {
         attr,
         dst: s.result.1,
         columns: 1,
@@ -354,39 +354,39 @@ fn tail(s: &Setup<'_>, attr: &Attr, compensated: bool) -> Option<Arc<Tail>> {
         scaled: [s.source.0, Arg::WEIGHTS].iter().any(|a| attr.scales.contains_key(a)),
         biased: s.biased,
     };
-    Tail::plan(&about).ok().map(Arc::new)
+    Epilogue::plan(&about).ok().map(Arc::new)
 }
 
 /// The types of the product, if microkernels exist for them.
-pub(super) fn product(s: &Setup<'_>) -> Result<Product, Skip> {
+pub(super) fn product(s: &Setup<'_>) -> Result<DotType, Skip> {
     let types = (s.source.1.dtype, s.weights.dtype);
     let product = match types {
-        (DataType::F32, DataType::F32) => Some(Product::F32),
-        (DataType::Bf16, DataType::Bf16) => Some(Product::Bf16),
-        (DataType::F16, DataType::F16) => Some(Product::F16),
-        (DataType::U8, DataType::S8) => Some(Product::U8S8),
-        (DataType::S8, DataType::S8) => Some(Product::S8S8),
+        (DataType::F32, DataType::F32) => Some(DotType::F32),
+        (DataType::Bf16, DataType::Bf16) => Some(DotType::Bf16),
+        (DataType::F16, DataType::F16) => Some(DotType::F16),
+        (DataType::U8, DataType::S8) => Some(DotType::U8S8),
+        (DataType::S8, DataType::S8) => Some(DotType::S8S8),
         _ => None,
     };
     product.ok_or_else(|| Skip::DataType(format!("{} by {}", types.0, types.1)))
 }
 
 /// The layout that `any` resolves to for weights: panels of result channels, in these taps, in these source channels.
-pub(super) fn weights_tag(s: &Setup<'_>, isa: Isa, product: Product) -> String {
+pub(super) fn weights_tag(s: &Setup<'_>, isa: Isa, product: DotType) -> String {
     let n = s.weights.dims().len();
     let first = usize::from(n > s.source.1.dims().len());
     let (column, depth) = (first + s.result_channel, first + 1 - s.result_channel);
     let depth: Vec<usize> = (first + 2..n).chain([depth]).collect();
     let width = panel_columns(isa, s.weights.dims()[column].max(0) as usize);
-    let together = if in_lines(s, isa, product) { 1 } else { product.together() };
-    let tag = panel_tag(n, &depth, column, width, together);
+    let vnni = if in_lines(s, isa, product) { 1 } else { product.vnni() };
+    let tag = panel_tag(n, &depth, column, width, vnni);
     let (channels, all) = (depth_of(s), tap_depth(s, isa, product));
-    if all == channels.next_multiple_of(together) {
+    if all == channels.next_multiple_of(vnni) {
         return tag;
     }
     let (outer, inner) = tag.split_at(tag.find(|c: char| c.is_ascii_digit()).unwrap_or(tag.len()));
     let letter = char::from(b'a' + (first + 1 - s.result_channel) as u8);
-    format!("{outer}{}{letter}{inner}", all / together)
+    format!("{outer}{}{letter}{inner}", all / vnni)
 }
 
 /// Source channels of a group.
@@ -397,25 +397,25 @@ fn depth_of(s: &Setup<'_>) -> usize {
 }
 
 /// Source channels of a tap in a panel: whole steps. On AMX, windows of several taps are zero-padded to equal K blocks.
-fn tap_depth(s: &Setup<'_>, isa: Isa, product: Product) -> usize {
-    let (depth, each, in_lines) = (depth_of(s), product.depth(), in_lines(s, isa, product));
+fn tap_depth(s: &Setup<'_>, isa: Isa, product: DotType) -> usize {
+    let (depth, each, in_lines) = (depth_of(s), product.step_depth(), in_lines(s, isa, product));
     let steps = depth.div_ceil(each);
     let joined = if s.direction == Direction::Gather && s.sizes.d[2] == 1 { s.sizes.k[2] } else { 1 };
     let tiled = isa.amx && amx::check(product).is_ok() && s.sizes.k.iter().any(|k| *k > 1);
     if tiled && steps <= MAX_EVEN_STEPS {
         return amx::even_steps(steps, joined.max(1) as usize) * each;
     }
-    depth.next_multiple_of(if in_lines { 1 } else { product.together() })
+    depth.next_multiple_of(if in_lines { 1 } else { product.vnni() })
 }
 
 /// Whether weights of few channels keep one depth a line. A merged row of taps then does not begin and end at whole steps, so its weights
 /// are packed at execution. AMX merges taps in a padded copy of the source, whose pixels are whole steps.
-fn in_lines(s: &Setup<'_>, isa: Isa, product: Product) -> bool {
+fn in_lines(s: &Setup<'_>, isa: Isa, product: DotType) -> bool {
     let (depth, tiled) = (depth_of(s), isa.amx && amx::check(product).is_ok());
     !tiled
-        && product.together() > 1
+        && product.vnni() > 1
         && depth < MAX_MERGED_CHANNELS
-        && !depth.is_multiple_of(product.depth())
+        && !depth.is_multiple_of(product.step_depth())
         && s.weights.dims().last().is_some_and(|k| *k > 1)
 }
 
@@ -464,7 +464,7 @@ fn collapse(lines: &mut [Line; 3], places: [&mut Place; 2], images: &mut usize) 
 /// A reduction to be cut into K blocks.
 #[derive(Clone, Copy)]
 struct Reduction {
-    product: Product,
+    product: DotType,
     /// Most taps of a tile.
     most: usize,
     /// Taps in the weights, and bytes from one to the next.
@@ -477,9 +477,9 @@ struct Reduction {
 impl Reduction {
     /// K blocks small enough that the operands stay in L2: the whole reduction; or some neighbouring taps each; or, if a single tap is too
     /// long, equal ranges of channels for all taps.
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self) -> Vec<KBlock> {
         let Reduction { product, most, taps, tap_bytes, depth, .. } = *self;
-        let each = product.depth();
+        let each = product.step_depth();
         let steps = depth.div_ceil(each).max(1);
         if most * steps <= K_STEPS.window {
             return vec![self.part(most, 0..depth)];
@@ -487,7 +487,7 @@ impl Reduction {
         if steps <= K_STEPS.window {
             let per = taps.div_ceil(taps.div_ceil(K_STEPS.window / steps));
             let taken = |i: usize| Some([i * per * tap_bytes, taps.min((i + 1) * per) * tap_bytes]);
-            return (0..taps.div_ceil(per)).map(|i| Part { taken: taken(i), ..self.part(per, 0..depth) }).collect();
+            return (0..taps.div_ceil(per)).map(|i| KBlock { taken: taken(i), ..self.part(per, 0..depth) }).collect();
         }
         let pieces = (most * steps).div_ceil(K_STEPS.window).min(steps.div_ceil(16));
         let per = steps.div_ceil(pieces).next_multiple_of(16);
@@ -495,13 +495,13 @@ impl Reduction {
     }
 
     /// The K block of at most `taps` taps and the given range of elements of each.
-    fn part(&self, taps: usize, numbers: Range<usize>) -> Part {
-        let each = self.product.depth();
-        Part {
+    fn part(&self, taps: usize, numbers: Range<usize>) -> KBlock {
+        let each = self.product.step_depth();
+        KBlock {
             taps: taps.min(self.most),
             first: numbers.start / each,
             steps: numbers.len() / each,
-            partial: (numbers.len() % each) as u8,
+            k_tail: (numbers.len() % each) as u8,
             taken: None,
         }
     }
@@ -510,9 +510,9 @@ impl Reduction {
 /// What all passes of a problem share.
 struct Common<'a> {
     setup: &'a Setup<'a>,
-    product: Product,
+    product: DotType,
     isa: Isa,
-    tail: Option<Arc<Tail>>,
+    epilogue: Option<Arc<Epilogue>>,
     from: Place,
     to: Place,
     images: usize,
@@ -565,21 +565,21 @@ impl Tiles {
         }
         let (panel_width, number) = (panel_columns(isa, channels), s.weights.dtype.bits() / 8);
         let (flip, weights_shifted) = shift(s, attr, (product, isa))?;
-        let together = if in_lines(s, isa, product) { 1 } else { product.together() };
+        let vnni = if in_lines(s, isa, product) { 1 } else { product.vnni() };
         let tap_depth = tap_depth(s, isa, product);
         let tap = tap_depth * number * panel_width;
         let rows = (s.sizes.mb as usize).saturating_mul(out_sizes.iter().product::<i64>() as usize);
         let groups = s.sizes.g as usize;
         // For real numbers, the zeros between groups would turn infinities and NaN of other groups into NaN.
-        let units = Units::of(isa, groups, channels, if weights_shifted || !product.is_whole() { 0 } else { rows });
+        let units = Units::of(isa, groups, channels, if weights_shifted || !product.is_integer() { 0 } else { rows });
         passes::fills(attr, [rows.saturating_mul(groups / units[0].joined.max(1)), channels * units[0].joined], (isa, target))?;
         let repacks = units[0].joined > 1 || in_lines(s, isa, product);
-        let packing = WeightLines { groups: 1, depth, columns: channels, together, width: panel_width, tap, panel: all * tap };
+        let packing = WeightLines { groups: 1, depth, columns: channels, vnni, width: panel_width, tap, panel: all * tap };
         let mut common = Common {
             setup: s,
             product,
             isa,
-            tail: passes::left(tail(s, attr, flip.is_some()).filter(|_| !weights_shifted), attr)?,
+            epilogue: passes::left(epilogue(s, attr, flip.is_some()).filter(|_| !weights_shifted), attr)?,
             from: Place::new(source, depth, "source")?,
             to: Place::new(result, channels, "result")?,
             images: s.sizes.mb as usize,
@@ -590,7 +590,7 @@ impl Tiles {
             all_taps: flip.is_some() || weights_shifted,
             fills: fills && flip.is_some_and(|shift| !shift.by_channel) && !weights_shifted,
             // AMX tiles check their sums instead.
-            exact: !product.is_whole() && !isa.amx,
+            exact: !product.is_integer() && !isa.amx,
             weights_shifted,
             width: panel_width,
             tap,
@@ -600,7 +600,7 @@ impl Tiles {
             kernel: s.sizes.k.map(|k| k as usize),
             target,
         };
-        if common.tail.is_some() {
+        if common.epilogue.is_some() {
             collapse(&mut lines, [&mut common.from, &mut common.to], &mut common.images);
         }
         let source_place = common.from;
@@ -613,13 +613,13 @@ impl Tiles {
         let packed = Pass::share(&mut passes);
         let compensation = flip.map(|shift| Compensation::new((isa, shift), common.width, &passes));
         let (columns, repeated) = (channels * groups, if flip.is_some() { passes.len().max(1) } else { 1 });
-        let lines_of = |t: &Arc<Tail>| t.scratch(Tail::apart(columns).checked_mul(repeated - 1)?.checked_add(columns)?);
-        let tail = common.tail.as_ref().map_or(Some(0), lines_of).ok_or(TOO_LARGE)?;
+        let lines_of = |t: &Arc<Epilogue>| t.scratch(Epilogue::apart(columns).checked_mul(repeated - 1)?.checked_add(columns)?);
+        let epilogue = common.epilogue.as_ref().map_or(Some(0), lines_of).ok_or(TOO_LARGE)?;
         let padded = passes.iter().flat_map(|p| &p.order.segments).any(|s| !s.exact);
         if padded && common.exact {
             return Err(Skip::Shape("a window that reads padding in more ways than are told apart"));
         }
-        let steps = |p: &Pass| p.drive.shape().parts.iter().map(|p| p.first + p.steps + 1).max().unwrap_or(0);
+        let steps = |p: &Pass| p.macrokernel.shape().k_blocks.iter().map(|p| p.first + p.steps + 1).max().unwrap_or(0);
         let zeros = passes.iter().map(steps).max().unwrap_or(0);
         let pixels = || (s.sizes.mb as usize).checked_mul(groups)?.checked_mul(in_sizes.iter().product::<i64>() as usize);
         let pixel_sums = if weights_shifted { pixels().ok_or(TOO_LARGE)? } else { 0 };
@@ -644,9 +644,9 @@ impl Tiles {
             panel_width,
             compensation,
             weights_shifted,
-            whole: product.is_whole(),
-            tail: common.tail,
-            scratch: ScratchLens { zeros: zeros + 1, tail, pixel_sums, packed, padded, ..ScratchLens::default() },
+            whole: product.is_integer(),
+            epilogue: common.epilogue,
+            scratch: ScratchLens { zeros: zeros + 1, epilogue, pixel_sums, packed, padded, ..ScratchLens::default() },
             workers: target.threads,
         };
         tiles.scratch = tiles.scratch_lens().ok_or(TOO_LARGE)?;
@@ -654,13 +654,13 @@ impl Tiles {
     }
 
     /// How the source is widened before the products, if any pass needs that.
-    pub(super) fn widens(&self) -> Option<&Wide> {
-        self.passes.iter().find_map(|p| p.drive.widens())
+    pub(super) fn widens(&self) -> Option<&Upconvert> {
+        self.passes.iter().find_map(|p| p.macrokernel.widens())
     }
 
     /// Bytes of the source's memory.
     pub(super) fn memory(&self) -> usize {
-        self.passes.iter().map(|p| p.drive.shape().memory).max().unwrap_or(0)
+        self.passes.iter().map(|p| p.macrokernel.shape().memory).max().unwrap_or(0)
     }
 
     /// Most panels of a pass.
@@ -677,11 +677,11 @@ impl Tiles {
             }
             None => (0, 0),
         };
-        let mut drives = self.passes.iter().map(|p| p.drive.scratch_len(self.workers));
+        let mut drives = self.passes.iter().map(|p| p.macrokernel.scratch_len(self.workers));
         Some(ScratchLens {
             panel_sums,
             channel_sums,
-            widened: if self.widens().is_some() { Sources::len([self.memory(), self.scratch.zeros * 4]) } else { 0 },
+            widened: if self.widens().is_some() { UpconvertedSources::len([self.memory(), self.scratch.zeros * 4]) } else { 0 },
             workers: drives.try_fold(0, |most, len| Some(most.max(len?)))?,
             ..self.scratch
         })
@@ -704,7 +704,7 @@ impl Common<'_> {
 
     /// Rows of the tallest tile of vectors.
     fn tall(&self) -> usize {
-        tallest(self.isa, self.product, self.width / self.isa.width().lanes())
+        max_tile_rows(self.isa, self.product, self.width / self.isa.width().lanes())
     }
 
     /// Bytes of source and result pixels with all groups, for each row of a product of one group.
@@ -743,12 +743,12 @@ impl Common<'_> {
     /// Cuts the results into passes.
     fn passes(&mut self, lines: [Line; 3]) -> Vec<Pass> {
         let s = self.setup;
-        let copied = self.tail.as_deref() == Some(&Tail::raw()) && self.to.strides[2] == self.channels * size_of::<f32>();
-        let subpixel = (copied && self.product == Product::F32 && s.sizes.g == 1)
+        let copied = self.epilogue.as_deref() == Some(&Epilogue::raw()) && self.to.strides[2] == self.channels * size_of::<f32>();
+        let subpixel = (copied && self.product == DotType::F32 && s.sizes.g == 1)
             .then(|| SubPixel::new(&lines, self.channels, self.depth, self.kernel))
             .flatten();
         if let Some(subpixel) = subpixel.filter(|j| j.columns() <= panel_columns(self.isa, j.columns())) {
-            self.tail = None;
+            self.epilogue = None;
             return vec![Pass::subpixel(self, subpixel)];
         }
         if self.padded.is_some() {
@@ -802,9 +802,9 @@ impl Common<'_> {
     fn pads(&self, lines: &[Line; 3], (groups, units): (usize, &[Units])) -> Option<Padded> {
         let (s, size) = (self.setup, self.setup.source.1.dtype.bits() / 8);
         let all: usize = lines.iter().map(|line| line.phases.iter().map(|p| p.count).sum::<usize>()).product();
-        let tail = self.tail.as_ref()?;
-        let repeats = tail.is_repeatable();
-        let watched = self.product.is_whole() || repeats || all > ROWS;
+        let epilogue = self.epilogue.as_ref()?;
+        let repeats = epilogue.is_repeatable();
+        let watched = self.product.is_integer() || repeats || all > ROWS;
         let fits =
             self.isa.amx && amx::check(self.product).is_ok() && (self.fills || !self.all_taps) && s.sizes.k.iter().product::<i64>() > 1;
         if !fits {
@@ -825,7 +825,7 @@ impl Common<'_> {
             panels: self.target.caches.budget(true).panels,
             watched,
             repeats,
-            by_column: tail.is_by_column(),
+            by_column: epilogue.is_by_column(),
             fills: self.fills,
         };
         Padded::new(lines, request)
@@ -854,13 +854,13 @@ impl Pass {
     fn subpixel(c: &Common<'_>, subpixel: SubPixel) -> Pass {
         let (channels, kernel) = (subpixel.columns(), subpixel.taps());
         let width = panel_columns(c.isa, channels);
-        let packed = WeightLines { groups: 1, depth: c.depth, columns: channels, together: 1, width, tap: 0, panel: 0 };
+        let packed = WeightLines { groups: 1, depth: c.depth, columns: channels, vnni: 1, width, tap: 0, panel: 0 };
         let c = Common {
             channels,
             kernel,
             width,
             tap: c.depth * width * 4,
-            tail: None,
+            epilogue: None,
             packed: Some(packed),
             padded: None,
             merged: false,
@@ -870,7 +870,7 @@ impl Pass {
     }
 
     fn new(c: &Common<'_>, lines: [Line; 3]) -> Pass {
-        let (k, each) = (c.kernel, c.product.depth());
+        let (k, each) = (c.kernel, c.product.step_depth());
         let size = c.setup.source.1.dtype.bits() / 8;
         let merged = c.merged;
         let joint = if merged { lines[2].phases[0].taps.len() } else { 1 };
@@ -880,23 +880,13 @@ impl Pass {
             let tap_lines = c.depth * if merged { k[2] } else { 1 };
             let lines = c.depth * joint;
             let steps = lines.div_ceil(each);
-            Packed {
-                tap_lines,
-                lines,
-                first: first * c.depth,
-                taps,
-                steps,
-                width: c.width,
-                step: each,
-                together: c.product.together(),
-                from,
-            }
+            Packed { tap_lines, lines, first: first * c.depth, taps, steps, width: c.width, step: each, vnni: c.product.vnni(), from }
         });
         let tap_bytes = packed.map_or(c.tap, |p| p.steps * p.width * 4);
         let across = if merged && c.packed.is_some() { [k[1], 1, 0] } else { [k[1] * k[2], k[2], 1] };
         let b = across.map(|x| x * tap_bytes);
         let on_amx = c.isa.amx && amx::check(c.product).is_ok();
-        let rows = if on_amx { ROWS } else { tallest(c.isa, c.product, c.width / c.isa.width().lanes()) };
+        let rows = if on_amx { ROWS } else { max_tile_rows(c.isa, c.product, c.width / c.isa.width().lanes()) };
         let mut order = Order::new(
             c.padded.as_ref().map(|p| p.lines(&lines)).as_ref().unwrap_or(&lines),
             Cut { images: c.images, rows, on_amx, all_taps: c.all_taps, exact: c.exact || c.padded.is_some() },
@@ -919,21 +909,21 @@ impl Pass {
             panel: c.width,
             panel_bytes: packed.map_or(k.iter().product::<usize>() * c.tap, |p| p.words() * 4),
             memory: c.memory(),
-            parts: reduction.parts(),
+            k_blocks: reduction.parts(),
             source: met.min(c.setup.sizes.mb as usize * c.from.image),
             product: c.product,
-            right: Right::Panels,
+            b_layout: BLayout::Panels,
             a_step: Stride::Fixed(4),
             joint_row_bytes: c.joint_row_bytes(),
             begins: false,
             padded: c.padded.is_some(),
-            tail: c.tail.clone(),
+            epilogue: c.epilogue.clone(),
         };
         let line = |s: &Segment| match (s.exact, s.patches.len()) {
             (true, 1) => order.patches[s.patches.start].count[2],
             (exact, _) => s.rows * usize::from(exact),
         };
-        let drive = Loops::new(c.isa, shape, &order.segments.iter().map(line).collect::<Vec<_>>(), c.target);
+        let macrokernel = Macrokernel::new(c.isa, shape, &order.segments.iter().map(line).collect::<Vec<_>>(), c.target);
         let steps = (c.depth * joint).div_ceil(each);
         Pass {
             units: c.units,
@@ -946,7 +936,7 @@ impl Pass {
             steps,
             joined: joint.max(1),
             subpixel: None,
-            drive,
+            macrokernel,
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Gradients of weights of convolution and deconvolution: `bwd_weights:jit` and `bwd_weights:amx` on generated microkernels ([`tiled`]), and
-//! `packed:portable`, the same loop nest around the portable ones.
+//! `packed:portable`, the same macrokernel around the portable ones.
 
 mod copy;
 mod prefetch;
@@ -10,7 +10,7 @@ mod tests;
 pub(crate) mod tiled;
 
 use crate::CpuTarget;
-use crate::kernels::epilogue;
+use crate::kernels::portable_epilogue;
 use crate::ops::conv::window::sizes_of;
 use crate::ops::support;
 use crate::row::TOO_LARGE;
@@ -111,7 +111,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     for t in tensors {
         support::operand_type(t.dtype)?;
     }
-    epilogue::check(&problem.attr, setup.weights)?;
+    portable_epilogue::check(&problem.attr, setup.weights)?;
     let task = Task::of(&setup, portable_isa(target));
     let gradient = Gradient::new(&task, tensors, &problem.attr, (Engine::Portable, target)).ok_or(TOO_LARGE)?;
     gradient.plan(problem, target)

@@ -24,11 +24,11 @@ use super::window::{self, Setup};
 use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::Core;
-use crate::kernels::epilogue;
+use crate::kernels::microkernel::Epilogue;
+use crate::kernels::microkernel::epilogue::EpilogueRequest;
+use crate::kernels::microkernel::layout::{panel_columns, panel_tag};
+use crate::kernels::portable_epilogue;
 use crate::kernels::scratch::{booked, for_workers};
-use crate::kernels::tile::Tail;
-use crate::kernels::tile::layout::{panel_columns, panel_tag};
-use crate::kernels::tile::tail::About;
 use crate::kernels::winograd::{FusedMultiply, Multiply, POSITIONS, RESULTS, SIDE, Transforms, heights, tallest};
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
@@ -70,7 +70,7 @@ pub(super) struct Winograd {
     from: Place,
     to: Place,
     /// The epilogue of results in registers.
-    tail: Tail,
+    epilogue: Epilogue,
     /// Byte offset of the weights.
     weights: usize,
     order: LoopOrder,
@@ -110,8 +110,8 @@ pub(super) struct Code {
 struct ScratchLens {
     /// A row of zeros for pixels of padding.
     zeros: usize,
-    /// Operands of the tail.
-    tail: usize,
+    /// Operands of the epilogue.
+    epilogue: usize,
     /// Transformed weights or source, which all workers read.
     shared: usize,
     /// Scratch of the workers.
@@ -121,8 +121,8 @@ struct ScratchLens {
 impl ScratchLens {
     /// Bytes in total; `None` on overflow.
     fn bytes(self) -> Option<usize> {
-        let ScratchLens { zeros, tail, shared, workers } = self;
-        booked(&[zeros, tail, shared, workers])
+        let ScratchLens { zeros, epilogue, shared, workers } = self;
+        booked(&[zeros, epilogue, shared, workers])
     }
 }
 
@@ -142,7 +142,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let tag = weights_tag(&s, isa);
     let problem = window::resolved(&problem, ["axb", &tag])?;
     let s = Setup::of(&problem.op)?;
-    epilogue::check(&problem.attr, s.result.1)?;
+    portable_epilogue::check(&problem.attr, s.result.1)?;
     window::check_quantisation(&problem.attr, &s)?;
     window::check_weights(s.weights, &tag)?;
     let kernel = Winograd::new(&s, &problem.attr, isa, target)?;
@@ -215,7 +215,7 @@ impl Winograd {
         let depth = (if s.result_channel == 0 { s.sizes.ic } else { s.sizes.oc }) as usize;
         let channels = (if s.result_channel == 0 { s.sizes.oc } else { s.sizes.ic }) as usize;
         let scaled = [s.source.0, Arg::WEIGHTS].iter().any(|a| attr.scales.contains_key(a));
-        let about = About { attr, dst: s.result.1, columns: 1, batch: 0, compensated: false, scaled, biased: s.biased };
+        let about = EpilogueRequest { attr, dst: s.result.1, columns: 1, batch: 0, compensated: false, scaled, biased: s.biased };
         let from = Place::new(s.source.1, lanes).ok_or(Skip::Layout("of the source: channels are not next to each other".into()))?;
         let weights = s.weights.blocking().map_or(0, |b| b.offset as usize * 4);
         let tiles = result_sizes.map(|n| n.div_ceil(RESULTS));
@@ -236,7 +236,7 @@ impl Winograd {
             result_sizes,
             from,
             to: Place::new(s.result.1, lanes).ok_or(Skip::Layout("of the result: channels are not next to each other".into()))?,
-            tail: Tail::of(&about)?,
+            epilogue: Epilogue::of(&about)?,
             weights,
             order: LoopOrder::Tiles(1),
             workers: target.threads,
@@ -340,7 +340,7 @@ impl Winograd {
         };
         Some(ScratchLens {
             zeros,
-            tail: self.tail.scratch(self.channels)?,
+            epilogue: self.epilogue.scratch(self.channels)?,
             shared,
             workers: for_workers(self.workers, sums.checked_add(own)?)?,
         })
@@ -352,7 +352,7 @@ impl Winograd {
     }
 
     fn make(&self) -> Result<Code, Error> {
-        let mut code = Code { transforms: Transforms::get(self.isa, self.tail.clone())?, multiply: Vec::new(), fused: None };
+        let mut code = Code { transforms: Transforms::get(self.isa, self.epilogue.clone())?, multiply: Vec::new(), fused: None };
         let tasks = match self.order {
             LoopOrder::Channels { each, .. } => {
                 code.fused = Some(FusedMultiply::get(self.isa, heights(self.all(), tallest(self.isa, each)).0, each)?);

@@ -4,9 +4,9 @@
 use super::packed::{channels_first, check_scales, depth, inner, plain_tag, resolve, sides, stay_plain};
 use super::weights;
 use crate::CpuTarget;
-use crate::kernels::tile::Product;
-use crate::kernels::tile::layout::{panel_columns, panel_tag, together};
-use crate::kernels::{amx, epilogue};
+use crate::kernels::microkernel::DotType;
+use crate::kernels::microkernel::layout::{panel_columns, panel_tag, vnni_factor};
+use crate::kernels::{amx, portable_epilogue};
 use crate::ops::matmul::dots::Dots;
 use crate::ops::matmul::tiled::{Request, Tiled, product};
 use crate::ops::support;
@@ -56,7 +56,7 @@ pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dy
 }
 
 /// How a pass multiplies.
-fn product_of(op: &InnerProduct) -> Result<Product, Skip> {
+fn product_of(op: &InnerProduct) -> Result<DotType, Skip> {
     match op.prop {
         Prop::BackwardWeights => product(op.dst.dtype, op.src.dtype),
         Prop::BackwardData => product(op.dst.dtype, op.weights.dtype),
@@ -93,8 +93,8 @@ pub(super) fn resolved(problem: &Problem, (isa, target): (Isa, &CpuTarget)) -> R
         weights::resolve(&mut problem)?;
     }
     if let Op::InnerProduct(op) = &mut problem.op {
-        let together = together(op.weights.dtype).unwrap_or(1);
-        resolve_weights(op, (isa, target), together)?;
+        let vnni = vnni_factor(op.weights.dtype).unwrap_or(1);
+        resolve_weights(op, (isa, target), vnni)?;
         resolve(op, target)?;
     }
     problem.resolve();
@@ -123,7 +123,7 @@ pub(super) fn plan_on<K: Generated>(
     let inner = inner(&op.weights);
     let by_column = op.weights.dims()[0] > 1 && op.weights.blocking().is_some_and(|b| b.strides[0] == 1);
     let [a, b, c] = sides(op, &inner, by_column);
-    epilogue::check(&problem.attr, c.tensor)?;
+    portable_epilogue::check(&problem.attr, c.tensor)?;
     let forward = op.prop.is_forward();
     let request = Request {
         attr: &problem.attr,
@@ -144,20 +144,20 @@ pub(super) fn plan_on<K: Generated>(
 /// execution, in two cases: panels would have gaps between pixels, since channels do not fill whole steps; or the source would be copied
 /// for panels, since its channels are planes whose pixels do not fill whole steps, and the weights have fewer rows than it. Panels for
 /// signed bytes have their column sums behind them.
-pub(super) fn resolve_weights(op: &mut InnerProduct, (isa, target): (Isa, &CpuTarget), together: usize) -> Result<(), Skip> {
+pub(super) fn resolve_weights(op: &mut InnerProduct, (isa, target): (Isa, &CpuTarget), vnni: usize) -> Result<(), Skip> {
     let n = op.weights.dims().len();
     let dims = *op.weights.dims();
     let panels = |depth: &[usize], column: usize| {
         let width = panel_columns(isa, dims[column].max(0) as usize);
-        panel_tag(n, depth, column, width, together)
+        panel_tag(n, depth, column, width, vnni)
     };
     let tag = match op.prop {
         Prop::BackwardData if n > 2 => return Ok(()),
         Prop::BackwardData => panels(&[0], 1),
         _ if stay_plain(op, target) => plain_tag(op).into(),
         _ => {
-            let (depth, is_any) = (depth(op, together), op.weights.layout.is_any());
-            let gaps = depth[..depth.len() - 1].iter().any(|d| dims[*d] != 1) && dims[depth[depth.len() - 1]] % together as i64 != 0;
+            let (depth, is_any) = (depth(op, vnni), op.weights.layout.is_any());
+            let gaps = depth[..depth.len() - 1].iter().any(|d| dims[*d] != 1) && dims[depth[depth.len() - 1]] % vnni as i64 != 0;
             let copies = channels_first(&op.src) && depth[0] != 1;
             if gaps || copies && op.src.dims()[0] > dims[0].max(panel_columns(isa, 1) as i64) {
                 let tag = plain_tag(op);

@@ -3,8 +3,8 @@
 
 use crate::CpuTarget;
 use crate::kernels::dot::panel_width;
-use crate::kernels::epilogue;
-use crate::kernels::tile::layout::panel_tag;
+use crate::kernels::microkernel::layout::panel_tag;
+use crate::kernels::portable_epilogue;
 use crate::ops::matmul::few;
 use crate::ops::matmul::packed::Packed;
 use crate::ops::matmul::tiled::Matrix;
@@ -29,7 +29,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     for t in inputs {
         support::operand_type(t.dtype)?;
     }
-    epilogue::check(&problem.attr, output)?;
+    portable_epilogue::check(&problem.attr, output)?;
     check_scales(&problem.attr)?;
     resolve(op, target)?;
     problem.resolve();
@@ -87,13 +87,9 @@ pub(super) fn plain_tag(op: &InnerProduct) -> &'static str {
 
 /// Dimensions of K of weights in panels whose words have `together` elements, slowest first: in the order of the source, if its lines are
 /// whole words.
-pub(super) fn depth(op: &InnerProduct, together: usize) -> Vec<usize> {
+pub(super) fn depth(op: &InnerProduct, vnni: usize) -> Vec<usize> {
     let n = op.src.dims().len();
-    if n > 2 && channels_first(&op.src) && op.src.dims()[n - 1] % together as i64 == 0 {
-        (1..n).collect()
-    } else {
-        (2..n).chain([1]).collect()
-    }
+    if n > 2 && channels_first(&op.src) && op.src.dims()[n - 1] % vnni as i64 == 0 { (1..n).collect() } else { (2..n).chain([1]).collect() }
 }
 
 /// Resolves open layouts: weights to panels of the result's columns, data to the order of the weights.

@@ -7,8 +7,8 @@ use super::jit;
 use super::packed::{channels_first, inner};
 use crate::CpuTarget;
 use crate::kernels::access::Axis;
-use crate::kernels::tile::Product;
-use crate::kernels::{amx, epilogue};
+use crate::kernels::microkernel::DotType;
+use crate::kernels::{amx, portable_epilogue};
 use crate::ops::conv::weights::side::{Dim, Roles};
 use crate::ops::conv::weights::tiled::{self, Engine, Gradient, Task};
 use crate::ops::matmul::tiled::product;
@@ -46,7 +46,7 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     if op.weights.dtype != DataType::F32 {
         return Err(Skip::DataType(format!("{} of the weights", op.weights.dtype)));
     }
-    epilogue::check(&problem.attr, &op.weights)?;
+    portable_epilogue::check(&problem.attr, &op.weights)?;
     if op.weights.dims().len() > 2 {
         return flattened(problem, target, |flat, target| plan_on(flat, target, isa));
     }
@@ -75,7 +75,7 @@ pub(super) fn plan_transposed(problem: &Problem, target: &CpuTarget) -> Result<B
     if op.prop != Prop::BackwardWeights {
         return Err(Skip::Op("this propagation kind"));
     }
-    if product(op.dst.dtype, op.src.dtype)? == Product::F32 {
+    if product(op.dst.dtype, op.src.dtype)? == DotType::F32 {
         return Err(Skip::DataType("f32, which is read down its columns".into()));
     }
     let mut problem = problem.clone();

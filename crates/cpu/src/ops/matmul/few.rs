@@ -11,9 +11,9 @@ use crate::kernels::access::{Axis, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::{Before, Chain};
 use crate::kernels::dot::pack::Source;
-use crate::kernels::epilogue::Epilogue;
 use crate::kernels::gemv::{self, Operands, Places, Product, ReadyProduct, ReadyUnpacked, Unpacked};
 use crate::kernels::multiversion::Simd;
+use crate::kernels::portable_epilogue::PortableEpilogue;
 use crate::kernels::scratch::Scratch;
 use crate::row::{Generated, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Decision, Skip};
@@ -248,7 +248,7 @@ impl Generated for Few {
             zero: zero.as_ref().unwrap_or(&ZERO),
             scale: scale.as_ref().unwrap_or(&ONE),
             factors: [Arg::scale(many), Arg::zero_point(many)].map(|arg| ctx.bound(arg).and_then(|b| b.regions.first()?.bytes())),
-            tail: &Epilogue::new(Chain::new(simd, ctx, attr, result)?.with(&before))?,
+            epilogue: &PortableEpilogue::new(Chain::new(simd, ctx, attr, result)?.with(&before))?,
         };
         match code {
             Code::Few(product) => product.run(&operands, ctx.executor(), &mut scratch),

@@ -1,5 +1,5 @@
 //! `gemv:jit`: products of up to 8 rows, which stream the weights once and decode them in registers; and `unpacked:jit` and `unpacked:amx`:
-//! products of more rows with weights of 8 or 4 bits, or of f16, which the loop nest unpacks part by part.
+//! products of more rows with weights of 8 or 4 bits, or of f16, which the macrokernel unpacks part by part.
 
 use super::few::{Few, Kind, is_natural};
 use super::jit::plan_on;
@@ -8,9 +8,9 @@ use super::tiled::{Matrix, Request, product};
 use crate::CpuTarget;
 use crate::kernels::amx;
 use crate::kernels::gemv::{self, Factor, Grouped, MAX_ROWS, Product, Unpacked, Weights};
-use crate::kernels::nest::Right;
-use crate::kernels::tile::layout::panel_columns;
-use crate::kernels::tile::{self, Tail};
+use crate::kernels::macrokernel::BLayout;
+use crate::kernels::microkernel::layout::panel_columns;
+use crate::kernels::microkernel::{self, Epilogue};
 use crate::ops::{passes, support};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
@@ -27,7 +27,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         if request.isa.amx && is_faster_in_tiles(request) == Some(true) {
             return Err(Skip::Shape("enough rows for tiles of AMX"));
         }
-        passes::left(tail(request, &streamed), request.attr)?;
+        passes::left(epilogue(request, &streamed), request.attr)?;
         if streamed.weights.are_short(request.isa, UNPACKED_COLUMNS * (streamed.rows - 1)) {
             return Err(Skip::Shape("rows of weights so short that unpacking them is faster"));
         }
@@ -105,7 +105,7 @@ pub(in crate::ops) fn prefers_tiles(rows: usize, weights: &Tensor, (depth, colum
     let layout = if !b.is_plain() { 0 } else { 1 + usize::from(b.strides[column] != 1) };
     let [beyond, far] = [1, L2_MULTIPLE_IN_MEMORY].map(|times| weights.bytes() > target.caches.l2 * times);
     let on_amx = isa.amx && amx::check(product).is_ok();
-    let pairs = product == tile::Product::Bf16 && product.is_native(isa);
+    let pairs = product == microkernel::DotType::Bf16 && product.is_native(isa);
     let one = wide == 1 && layout > 0;
     // Columns that end within a word are finished element by element.
     if layout == 2 && pairs && rows > 1 && deep % 2 == 1 {
@@ -153,14 +153,14 @@ pub(in crate::ops) fn prefers_tiles(rows: usize, weights: &Tensor, (depth, colum
         let [least, more] = MIN_TILE_ROWS_IN_L2[of_type][layout - 1];
         return rows >= least + deep.saturating_add(more / 4) / more;
     }
-    let right = place::right(isa, weights, depth, &[column], product.together());
+    let right = place::right(isa, weights, depth, &[column], product.vnni());
     // Without native instructions for the type, tiles convert each element for every row, as gemv does, with fewer sums in flight.
     let least = if native { 1 } else { 2 };
     let small_k = if layout == 2 { MIN_TILE_ROWS_SMALL_K[0] + deep / MIN_TILE_ROWS_SMALL_K[1] } else { usize::MAX };
     let by_layout = MIN_TILE_ROWS[usize::from(weights.dtype == DataType::F32)][layout].min(small_k).max(least);
     // Weights in memory are streamed line by line.
     let right = right.map(|(right, place)| if far { right } else { place::of_rows(isa, rows, weights, (right, &place)) });
-    let enough = if right == Ok(Right::InPlace) { MIN_TILE_ROWS_IN_PLACE } else { by_layout };
+    let enough = if right == Ok(BLayout::InPlace) { MIN_TILE_ROWS_IN_PLACE } else { by_layout };
     rows >= if far { enough.max(MIN_TILE_ROWS_IN_MEMORY) } else { enough }
 }
 
@@ -206,8 +206,8 @@ fn unpacked(request: &Request<'_>) -> Result<(Few, usize), Skip> {
     let plain = b.tensor.blocking().is_some_and(Blocking::is_plain);
     let streamed = gemv::Request { grouped: streamed.grouped.map(|g| if plain { g.in_tables() } else { g }), ..streamed };
     let row = a.tensor.blocking().map(|own| own.strides[a.rows[0]] as usize * words.bits() / 8);
-    let tail = passes::left(tail(request, &streamed), request.attr)?;
-    let product = Unpacked::new(streamed, row.filter(|_| is_natural(request, words)), tail, target)?;
+    let epilogue = passes::left(epilogue(request, &streamed), request.attr)?;
+    let product = Unpacked::new(streamed, row.filter(|_| is_natural(request, words)), epilogue, target)?;
     if product.is_on_amx() != isa.amx {
         return Err(Skip::Op("products that tiles of AMX take"));
     }
@@ -215,7 +215,7 @@ fn unpacked(request: &Request<'_>) -> Result<(Few, usize), Skip> {
 }
 
 /// The epilogue in registers, if one is possible.
-fn tail(request: &Request<'_>, streamed: &gemv::Request) -> Option<Tail> {
+fn epilogue(request: &Request<'_>, streamed: &gemv::Request) -> Option<Epilogue> {
     place::plain(request.c.tensor, request.c.rows, request.c.columns).ok()?;
     let mut attr = request.attr.clone();
     // Scales that vary along K are applied while unpacking.
@@ -223,7 +223,7 @@ fn tail(request: &Request<'_>, streamed: &gemv::Request) -> Option<Tail> {
         attr.scales.remove(&request.b.arg);
     }
     // All products have the same lines of operands.
-    if request.differs() { None } else { Request { attr: &attr, ..*request }.tail(false) }
+    if request.differs() { None } else { Request { attr: &attr, ..*request }.epilogue(false) }
 }
 
 /// The product as kernels that stream the right operand take it, for a left operand of floating-point elements.

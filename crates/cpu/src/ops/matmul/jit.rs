@@ -6,8 +6,8 @@ use super::gemv;
 use super::tiled::{Matrix, Request, product};
 use crate::CpuTarget;
 use crate::kernels::gemv::MAX_ROWS;
-use crate::kernels::tile::Product;
-use crate::kernels::{amx, epilogue};
+use crate::kernels::microkernel::DotType;
+use crate::kernels::{amx, portable_epilogue};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
@@ -47,7 +47,7 @@ pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dy
 }
 
 /// The product, if AMX multiplies its types on this processor.
-fn on_amx(op: &Matmul, target: &CpuTarget) -> Option<Product> {
+fn on_amx(op: &Matmul, target: &CpuTarget) -> Option<DotType> {
     let product = target.jit.filter(|isa| isa.amx).and_then(|_| product(op.src.dtype, op.weights.dtype).ok())?;
     amx::check(product).ok().map(|()| product)
 }
@@ -102,7 +102,7 @@ pub(super) fn plan_on<K: Generated>(
     problem.resolve();
     support::dense(&problem)?;
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
-    epilogue::check(&problem.attr, &op.dst)?;
+    portable_epilogue::check(&problem.attr, &op.dst)?;
     let n = op.dst.dims().len();
     let (row, column) = (n - 2, n - 1);
     let scales: Vec<Option<usize>> = (0..n).map(|d| (d != row).then_some(d)).collect();

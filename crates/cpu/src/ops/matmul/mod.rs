@@ -21,7 +21,7 @@ mod zero_points;
 
 use crate::CpuTarget;
 use crate::kernels::dot::panel_width;
-use crate::kernels::tile::layout;
+use crate::kernels::microkernel::layout;
 use crate::ops::{doubles, fallback, passes, rounded, staged, support};
 use few::Few;
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
@@ -107,7 +107,7 @@ fn resolve_weights(op: &mut Matmul, attr: &Attr, target: &CpuTarget) -> Result<(
         let letter = |d: usize| char::from(b'a' + d as u8);
         return support::resolve(weights, &(0..n - 2).chain([n - 1, n - 2]).map(letter).collect::<String>());
     }
-    let Some((isa, together)) = target.jit.zip(layout::together(weights.dtype)) else {
+    let Some((isa, together)) = target.jit.zip(layout::vnni_factor(weights.dtype)) else {
         return support::resolve(weights, &layout::panel_tag(n, &[n - 2], n - 1, panel_width(target.isa, columns), 1));
     };
     support::resolve(weights, &layout::panel_tag(n, &[n - 2], n - 1, layout::panel_columns(isa, columns), together))?;

@@ -10,8 +10,8 @@ use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::{Before, Chain};
 use crate::kernels::dot::pack::Source;
 use crate::kernels::dot::product::{Operand, Product, scratch_len};
-use crate::kernels::epilogue::{self, Epilogue};
 use crate::kernels::multiversion::Simd;
+use crate::kernels::portable_epilogue::{self, PortableEpilogue};
 use crate::kernels::scratch::{Scratch, booked};
 use crate::ops::support;
 use crate::row::{Kernel, RowPlan, TOO_LARGE};
@@ -41,7 +41,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     for t in [&op.src, &op.weights] {
         support::operand_type(t.dtype)?;
     }
-    epilogue::check(&problem.attr, &op.dst)?;
+    portable_epilogue::check(&problem.attr, &op.dst)?;
     if !problem.attr.precomputed_reductions.is_empty() {
         return Err(Skip::Attr("precomputed reductions".into()));
     }
@@ -118,7 +118,7 @@ impl Kernel for Packed {
             exact: support::exact_depth([&a, &b], attr),
             a: Operand { source: a, outer, depth },
             b: Operand { source: b, outer: inner, depth: b_depth },
-            tail: Epilogue::new(Chain::new(simd, ctx, attr, result)?.with(&before))?,
+            epilogue: PortableEpilogue::new(Chain::new(simd, ctx, attr, result)?.with(&before))?,
             rows,
             columns,
         };

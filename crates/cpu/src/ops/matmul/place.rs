@@ -1,9 +1,9 @@
 //! The operands of a product as matrices with strides. Each side is one dimension of the tensor, or several that are merged.
 
 use crate::hardware::K_STEPS;
-use crate::kernels::nest::Right;
-use crate::kernels::tile::layout::{is_panel, panel_columns, unblocked};
-use crate::kernels::tile::pack::Form;
+use crate::kernels::macrokernel::BLayout;
+use crate::kernels::microkernel::layout::{is_panel, panel_columns, unblocked};
+use crate::kernels::microkernel::pack::PanelLayout;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Blocking, DataType, Dims, Tensor};
@@ -29,15 +29,15 @@ fn blocking(t: &Tensor) -> Result<&Blocking, Skip> {
 
 /// The stride, in elements, of dimensions that are merged, if there is one for all. The last dimension may have an innermost block of
 /// `together` elements; then it is the stride of these blocks.
-fn chained(b: &Blocking, sizes: &Dims, dims: &[usize], together: i64) -> Option<i64> {
+fn chained(b: &Blocking, sizes: &Dims, dims: &[usize], vnni: i64) -> Option<i64> {
     let last = *dims.last()?;
     let several = dims[..dims.len() - 1].iter().any(|d| sizes[*d] != 1);
-    if together > 1 && several && sizes[last] % together != 0 {
+    if vnni > 1 && several && sizes[last] % vnni != 0 {
         return None;
     }
     let mut near: Option<(i64, i64)> = None;
     for &d in dims.iter().rev() {
-        let size = if d == last { sizes[d] / together + i64::from(sizes[d] % together > 0) } else { sizes[d] };
+        let size = if d == last { sizes[d] / vnni + i64::from(sizes[d] % vnni > 0) } else { sizes[d] };
         near = match near {
             Some(near) if size == 1 => Some(near),
             None if size == 1 && d != dims[0] => None,
@@ -80,10 +80,10 @@ pub(crate) fn width(isa: Isa, t: &Tensor, columns: &[usize]) -> usize {
 ///
 /// # Errors
 /// Other layouts.
-pub(crate) fn right(isa: Isa, t: &Tensor, depth: &[usize], columns: &[usize], together: usize) -> Result<(Right, Place), Skip> {
-    let form = Form { size: t.dtype.bits() / 8, together, width: width(isa, t, columns) };
+pub(crate) fn right(isa: Isa, t: &Tensor, depth: &[usize], columns: &[usize], vnni: usize) -> Result<(BLayout, Place), Skip> {
+    let form = PanelLayout { size: t.dtype.bits() / 8, vnni, width: width(isa, t, columns) };
     if let Some(place) = panels(t, depth, columns, form)? {
-        return Ok((Right::Panels, place));
+        return Ok((BLayout::Panels, place));
     }
     let mut place = plain(t, depth, columns)?;
     if count(t, depth) == 1 {
@@ -91,11 +91,11 @@ pub(crate) fn right(isa: Isa, t: &Tensor, depth: &[usize], columns: &[usize], to
     }
     if place.column == form.size {
         let few = count(t, depth) * form.line() <= MAX_IN_PLACE_PANEL_BYTES && !place.row.is_multiple_of(ALIAS_BYTES);
-        let in_place = together == 1 && (few || place.row == form.line());
-        return Ok((if in_place { Right::InPlace } else { Right::Packed }, place));
+        let in_place = vnni == 1 && (few || place.row == form.line());
+        return Ok((if in_place { BLayout::InPlace } else { BLayout::Packed }, place));
     }
     if place.row == form.size {
-        Ok((Right::Packed, place))
+        Ok((BLayout::Packed, place))
     } else {
         Err(Skip::Layout("weights neither side of which is contiguous".into()))
     }
@@ -104,23 +104,23 @@ pub(crate) fn right(isa: Isa, t: &Tensor, depth: &[usize], columns: &[usize], to
 /// Refines [`right`] for `b` of f32, row-major: few rows read it in place at any K, since packing it would take longer, unless it comes from
 /// memory in lines that alias, which is faster in the long runs that packing reads. Many rows have it packed if its vectors cross cache lines,
 /// and these do not stay in L2.
-pub(crate) fn of_rows(isa: Isa, rows: usize, b: &Tensor, (right, place): (Right, &Place)) -> Right {
-    if right == Right::Panels || b.dtype != DataType::F32 || place.column != size_of::<f32>() {
+pub(crate) fn of_rows(isa: Isa, rows: usize, b: &Tensor, (right, place): (BLayout, &Place)) -> BLayout {
+    if right == BLayout::Panels || b.dtype != DataType::F32 || place.column != size_of::<f32>() {
         return right;
     }
     let crosses = !place.row.is_multiple_of(isa.width().bytes()) && b.bytes() >= MIN_CROSSING_BYTES;
     let few = b.bytes() <= MAX_IN_PLACE_BYTES || !place.row.is_multiple_of(ALIAS_BYTES);
     match rows {
-        ..=MAX_IN_PLACE_ROWS if few => Right::InPlace,
+        ..=MAX_IN_PLACE_ROWS if few => BLayout::InPlace,
         ..=MAX_IN_PLACE_ROWS => right,
-        _ if crosses => Right::Packed,
+        _ if crosses => BLayout::Packed,
         _ => right,
     }
 }
 
 /// Most steps of a K block.
-pub(crate) fn block_steps(right: Right, place: &Place) -> usize {
-    if right == Right::InPlace && place.row.is_multiple_of(ALIAS_BYTES) { K_STEPS.aliased } else { K_STEPS.matrix }
+pub(crate) fn block_steps(right: BLayout, place: &Place) -> usize {
+    if right == BLayout::InPlace && place.row.is_multiple_of(ALIAS_BYTES) { K_STEPS.aliased } else { K_STEPS.matrix }
 }
 
 /// Bytes of a panel that is read in place from a row-major matrix.
@@ -137,17 +137,17 @@ const MAX_IN_PLACE_BYTES: usize = 32 << 20;
 const ALIAS_BYTES: usize = 1024;
 
 /// The strides of panels that have the form that tiles read.
-fn panels(t: &Tensor, depth: &[usize], columns: &[usize], form: Form) -> Result<Option<Place>, Skip> {
+fn panels(t: &Tensor, depth: &[usize], columns: &[usize], form: PanelLayout) -> Result<Option<Place>, Skip> {
     let (&[column], Some(&last)) = (columns, depth.last()) else { return Ok(None) };
     let b = &unblocked(blocking(t)?, last);
-    let want = [(column, form.width as i64), (last, form.together as i64)];
-    if !b.inner.iter().eq(want.into_iter().take(if form.together > 1 { 2 } else { 1 })) {
+    let want = [(column, form.width as i64), (last, form.vnni as i64)];
+    if !b.inner.iter().eq(want.into_iter().take(if form.vnni > 1 { 2 } else { 1 })) {
         return Ok(None);
     }
-    let line = (form.width * form.together) as i64;
-    let behind = chained(b, t.dims(), depth, form.together as i64);
+    let line = (form.width * form.vnni) as i64;
+    let behind = chained(b, t.dims(), depth, form.vnni as i64);
     // With a single line, the stride of lines is not used.
-    let one_line = count(t, depth) <= form.together && count(t, depth) == count(t, &[last]);
+    let one_line = count(t, depth) <= form.vnni && count(t, depth) == count(t, &[last]);
     if behind != Some(line) && !one_line {
         return Ok(None);
     }

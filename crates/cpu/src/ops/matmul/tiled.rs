@@ -16,14 +16,14 @@ use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::{Broadcast, varying};
 use crate::kernels::bytes::ByteProduct;
 use crate::kernels::chain::{self, Before, Chain, Operand};
-use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::gemm::{self, Gemm, Kind, Operands, Sizes};
+use crate::kernels::macrokernel::{BLayout, Packing, SumBlock};
+use crate::kernels::microkernel::epilogue::{EpilogueOperands, EpilogueRequest};
+use crate::kernels::microkernel::pack::PlainMatrix;
+use crate::kernels::microkernel::{DotType, Epilogue, EpilogueArgs, Stride, max_tile_rows};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::nest::{Block, Packs, Right};
+use crate::kernels::portable_epilogue::{PortableEpilogue, Run, Sums};
 use crate::kernels::scratch::{Scratch, booked, lend};
-use crate::kernels::tile::pack::Plain;
-use crate::kernels::tile::tail::{About, Named};
-use crate::kernels::tile::{Product, Stride, Tail, TailArgs, tallest};
 use crate::ops::{passes, support};
 use crate::row::Generated;
 use oxidnn_jit::Isa;
@@ -86,7 +86,7 @@ pub(crate) struct Tiled {
     batch: Dims,
     weights_batch: Dims,
     steps: [Dims; 3],
-    tail: Option<Arc<Tail>>,
+    epilogue: Option<Arc<Epilogue>>,
     parts: Parts,
     /// For each operand, the dimensions of its scales by dimension of the result.
     pub(super) scales: [Vec<Option<usize>>; 2],
@@ -142,18 +142,18 @@ struct Parts {
 ///
 /// # Errors
 /// Types without one.
-pub(crate) fn product(a: DataType, b: DataType) -> Result<Product, Skip> {
+pub(crate) fn product(a: DataType, b: DataType) -> Result<DotType, Skip> {
     match (a, b) {
-        (DataType::F32, DataType::F32) => Ok(Product::F32),
-        (DataType::Bf16, DataType::Bf16) => Ok(Product::Bf16),
-        (DataType::F16, DataType::F16) => Ok(Product::F16),
-        (DataType::U8, DataType::S8) => Ok(Product::U8S8),
-        (DataType::S8, DataType::S8) => Ok(Product::S8S8),
+        (DataType::F32, DataType::F32) => Ok(DotType::F32),
+        (DataType::Bf16, DataType::Bf16) => Ok(DotType::Bf16),
+        (DataType::F16, DataType::F16) => Ok(DotType::F16),
+        (DataType::U8, DataType::S8) => Ok(DotType::U8S8),
+        (DataType::S8, DataType::S8) => Ok(DotType::S8S8),
         (a, b) => Err(Skip::DataType(format!("{a} by {b}"))),
     }
 }
 
-/// Bytes of weights for each of the first rows that are as well read twice, from L1: a tail in registers is worth more.
+/// Bytes of weights for each of the first rows that are as well read twice, from L1: an epilogue in registers is worth more.
 const READ_TWICE: usize = 8 << 10;
 const FIRST_ROWS: usize = 4;
 
@@ -208,7 +208,7 @@ impl<'p> Request<'p> {
     }
 
     /// The epilogue in registers, if it can do everything after the sums.
-    pub(super) fn tail(&self, compensated: bool) -> Option<Tail> {
+    pub(super) fn epilogue(&self, compensated: bool) -> Option<Epilogue> {
         let column = self.column();
         let [a, b] = [self.a.arg, self.b.arg].map(|arg| self.attr.scales.get(&arg));
         let mask = |q: &Quant, t: &Tensor| varying(q, t.dims());
@@ -222,7 +222,16 @@ impl<'p> Request<'p> {
         }
         let scaled = a.is_some() || b.is_some();
         let biased = self.bias.is_some();
-        Tail::plan(&About { attr: self.attr, dst: self.c.tensor, columns: column, batch: self.batch, compensated, scaled, biased }).ok()
+        Epilogue::plan(&EpilogueRequest {
+            attr: self.attr,
+            dst: self.c.tensor,
+            columns: column,
+            batch: self.batch,
+            compensated,
+            scaled,
+            biased,
+        })
+        .ok()
     }
 
     /// Whether the bias or operands of post-ops differ between products of the batch: then the epilogue has lines for each product.
@@ -245,7 +254,7 @@ impl<'p> Request<'p> {
     }
 
     /// Whether a tile has room for all rows and one more, and the weights are so large that they should be read only once.
-    fn has_room(&self, product: Product) -> bool {
+    fn has_room(&self, product: DotType) -> bool {
         let (c, isa) = (self.c, self.isa);
         let vectors = place::width(isa, self.b.tensor, self.b.columns) / isa.width().lanes();
         let one = c.tensor.dims()[..self.batch].iter().all(|d| *d == 1) && c.rows.len() == 1 && c.columns.len() == 1;
@@ -255,7 +264,7 @@ impl<'p> Request<'p> {
         let by_column = place::plain(self.b.tensor, self.b.rows, self.b.columns).is_ok_and(|place| place.row == 1 && columns > 1);
         // AMX multiplies weights in L2 in less time than the portable epilogue takes.
         let few = if isa.amx { self.target.caches.l2 } else { READ_TWICE * if by_column { 1 } else { rows.min(FIRST_ROWS) } };
-        one && weights > few && rows < if isa.amx { LINES } else { tallest(isa, product, vectors) }
+        one && weights > few && rows < if isa.amx { LINES } else { max_tile_rows(isa, product, vectors) }
     }
 
     /// The kernel and its bytes of scratch.
@@ -267,8 +276,8 @@ impl<'p> Request<'p> {
         let product = product(a.tensor.dtype, b.tensor.dtype)?;
         self.check_depth()?;
         let outer = Outer::of(self.attr, (a.arg, a.tensor), (b.arg, b.tensor));
-        let [shifted, flips] = [outer.is_some() || self.attr.zero_points.contains_key(&a.arg), product == Product::S8S8 && !isa.amx];
-        if shifted && !product.is_whole() {
+        let [shifted, flips] = [outer.is_some() || self.attr.zero_points.contains_key(&a.arg), product == DotType::S8S8 && !isa.amx];
+        if shifted && !product.is_integer() {
             return Err(Skip::Attr("zero points of real numbers".into()));
         }
         let summed = self.attr.zero_points.contains_key(&a.arg) || flips;
@@ -279,24 +288,24 @@ impl<'p> Request<'p> {
         let mut left = place::plain(a.tensor, a.rows, a.columns)?;
         let a_step = match (left.column == a.tensor.dtype.bits() / 8, product) {
             (true, _) => Stride::Fixed(4),
-            (false, Product::F32) => Stride::Given,
+            (false, DotType::F32) => Stride::Given,
             _ => return Err(Skip::Layout("a source whose depth is not contiguous".into())),
         };
         if place::count(a.tensor, a.rows) == 1 {
             left.row = 0;
         }
-        let (right, weights) = place::right(isa, b.tensor, b.rows, b.columns, product.together())?;
+        let (right, weights) = place::right(isa, b.tensor, b.rows, b.columns, product.vnni())?;
         let right = place::of_rows(isa, place::count(c.tensor, c.rows), b.tensor, (right, &weights));
         let to = place::plain(c.tensor, c.rows, c.columns).ok().filter(|p| p.column == c.tensor.dtype.bits() / 8);
         let products = if self.differs() { c.tensor.dims()[..self.batch].iter().product::<i64>() as usize } else { 0 };
-        let lines = products.saturating_mul(Tail::apart(place::count(c.tensor, c.columns)));
+        let lines = products.saturating_mul(Epilogue::apart(place::count(c.tensor, c.columns)));
         // Post-ops of small products are a pass over all results, if each product has operands of its own.
         let results = place::count(c.tensor, c.rows).saturating_mul(place::count(c.tensor, c.columns));
         let passes = products > 1 && results <= MOST_SMALL_RESULTS && !self.attr.post_ops.is_empty();
-        let tail = to.filter(|_| !(beside || passes) && lines <= MOST_LINES).and_then(|_| self.tail(compensated)).map(Arc::new);
+        let epilogue = to.filter(|_| !(beside || passes) && lines <= MOST_LINES).and_then(|_| self.epilogue(compensated)).map(Arc::new);
         // With few rows, the portable epilogue costs nothing beside weights that are read once.
         if !beside {
-            passes::left(tail.as_ref(), self.attr)?;
+            passes::left(epilogue.as_ref(), self.attr)?;
         }
         let columns = place::count(c.tensor, c.columns);
         let batch = c.tensor.dims()[..self.batch].iter().product::<i64>() as usize;
@@ -308,18 +317,18 @@ impl<'p> Request<'p> {
             width: place::width(isa, b.tensor, b.columns),
             depth: place::count(a.tensor, a.columns),
         };
-        let kind = Kind { isa, product, right, a_step, begins: outer.is_some(), tail: tail.clone() };
+        let kind = Kind { isa, product, right, a_step, begins: outer.is_some(), epilogue: epilogue.clone() };
         let weights_batch = b.tensor.dims()[..self.batch].iter().product::<i64>() as usize;
         let copies = match (products, compensated) {
             (0, true) => weights_batch,
             (products, _) => products.max(1),
         };
-        let all_columns = copies.checked_mul(if copies > 1 { Tail::apart(columns) } else { columns });
+        let all_columns = copies.checked_mul(if copies > 1 { Epilogue::apart(columns) } else { columns });
         let gemm = Gemm::in_blocks(kind, sizes, place::block_steps(right, &weights), target)?;
         let too_long = || Skip::Shape("scratch exceeds the address space");
         let work = gemm.scratch_len().ok_or_else(too_long)?;
         let parts = Parts {
-            lines: tail.as_ref().map_or(Some(0), |t| t.scratch(all_columns?)).ok_or_else(too_long)?,
+            lines: epilogue.as_ref().map_or(Some(0), |t| t.scratch(all_columns?)).ok_or_else(too_long)?,
             ones: if beside { sizes.rows * pitch(sizes.depth) / 4 } else { 0 },
             rows: outer.map_or(Some(0), |o| o.numbers(sizes.batch.checked_mul(sizes.rows)?)).ok_or_else(too_long)?,
             compensation: if summed && !beside { weights_batch.checked_mul(columns).ok_or_else(too_long)? } else { 0 },
@@ -340,7 +349,7 @@ impl<'p> Request<'p> {
             batch: Dims::from_fn(self.batch, |d| c.tensor.dims()[d]),
             weights_batch: Dims::from_fn(self.batch, |d| b.tensor.dims()[d]),
             steps: [a.tensor, b.tensor, c.tensor].map(|t| batch_steps(t, self.batch)),
-            tail,
+            epilogue,
             parts,
             scales: [src_scales, self.scales.to_vec()],
             bias_along: self.bias.filter(|t| t.dims().len() == 1).map(|_| self.column()),
@@ -348,11 +357,11 @@ impl<'p> Request<'p> {
             outer,
             beside,
             flips,
-            whole: product.is_whole(),
+            whole: product.is_integer(),
             factor_step: self.factor_step(),
             products,
         };
-        if (tiled.tail.is_none() || outer.is_some()) && (tiled.row.is_none() || tiled.columns.len() != 1) {
+        if (tiled.epilogue.is_none() || outer.is_some()) && (tiled.row.is_none() || tiled.columns.len() != 1) {
             return Err(Skip::Layout("a result of several dimensions whose columns are apart".into()));
         }
         Ok((tiled, bytes))
@@ -438,12 +447,12 @@ impl Tiled {
     /// The memory of an execution, without epilogue.
     fn operands<'a>(&self, ctx: &Ctx<'a>, starts: &'a (dyn Fn(usize) -> [usize; 3] + Sync)) -> Result<Operands<'a>, Error> {
         let [a, b, c] = self.places;
-        let packs = if self.gemm.right() == Right::Packed {
+        let packs = if self.gemm.right() == BLayout::Packed {
             let bytes = ctx.input(self.args[1]);
             let bytes = bytes.ok_or_else(|| Error::arg(self.args[1], "memory that is written too", "memory of its own"))?;
-            Packs::Plain(Plain { bytes, depth: b.row, column: b.column })
+            Packing::Plain(PlainMatrix { bytes, depth: b.row, column: b.column })
         } else {
-            Packs::Nothing
+            Packing::Nothing
         };
         Ok(Operands {
             a: ctx.buf(self.args[0])?,
@@ -457,8 +466,8 @@ impl Tiled {
             c: ctx.buf(self.args[2])?,
             c_row: c.row,
             starts,
-            tail: None,
-            tail_column: &|_| 0,
+            epilogue: None,
+            epilogue_column: &|_| 0,
             begin: &|_| {},
             store: &|_| {},
         })
@@ -499,8 +508,8 @@ impl Tiled {
     }
 
     /// The portable epilogue.
-    pub(super) fn epilogue<'a>(&'a self, simd: Simd, ctx: &Ctx<'a>, before: &'a Before<'a>) -> Result<Epilogue<'a>, Error> {
-        Epilogue::new(Chain::new(simd, ctx, &self.attr, self.args[2])?.with(before))
+    pub(super) fn epilogue<'a>(&'a self, simd: Simd, ctx: &Ctx<'a>, before: &'a Before<'a>) -> Result<PortableEpilogue<'a>, Error> {
+        PortableEpilogue::new(Chain::new(simd, ctx, &self.attr, self.args[2])?.with(before))
     }
 
     /// What is subtracted from the sums of every column; the column sums themselves if the factor differs by row.
@@ -540,7 +549,7 @@ impl Tiled {
     }
 
     /// Finishes and stores a block of raw sums.
-    fn store(&self, epilogue: &Epilogue<'_>, (compensation, factor): (&[i32], i32), mut block: Block<'_>) {
+    fn store(&self, epilogue: &PortableEpilogue<'_>, (compensation, factor): (&[i32], i32), mut block: SumBlock<'_>) {
         if self.beside {
             block.rows.end -= 1;
             let (sums, ones) = block.sums.split_at_mut(block.rows.len() * block.step);
@@ -573,7 +582,7 @@ struct Bound<'b, 'a> {
     dst: View<'a>,
 }
 
-impl<'a> Named<'a> for Bound<'_, 'a> {
+impl<'a> EpilogueOperands<'a> for Bound<'_, 'a> {
     fn dst(&self) -> &View<'a> {
         &self.dst
     }
@@ -626,7 +635,7 @@ impl Generated for Tiled {
 
     fn build(&self) -> Result<Code, Error> {
         let by_line = self.parts.compensation > 0 && self.kept_sums.is_none() && self.places[1].row == 1;
-        let (of_rows, signed) = (self.outer.is_some_and(|o| o.by_column), self.gemm.product() == Product::S8S8);
+        let (of_rows, signed) = (self.outer.is_some_and(|o| o.by_column), self.gemm.product() == DotType::S8S8);
         let sums = |wanted: bool, signed| wanted.then(|| ByteProduct::of_sums(self.isa, signed)).transpose();
         Ok(Code { gemm: self.gemm.build()?, line_sums: [sums(of_rows, signed)?, sums(by_line, true)?] })
     }
@@ -642,7 +651,7 @@ impl Generated for Tiled {
             [if self.beside { 0 } else { a }, b, c]
         };
         let outer = self.terms(code, (simd, ctx), column_sums, rows)?;
-        let begin = |block: Block<'_>| {
+        let begin = |block: SumBlock<'_>| {
             if let Some(terms) = &outer {
                 terms.begin(block);
             }
@@ -652,24 +661,24 @@ impl Generated for Tiled {
             (on.a, on.a_row, on.a_depth) = (self.with_ones(ctx, copy)?, pitch(self.gemm.sizes().depth), 1);
         }
         let compensation = if self.outer.is_some_and(|o| o.by_row) { &[][..] } else { column_sums };
-        let Some(tail) = &self.tail else {
+        let Some(epilogue) = &self.epilogue else {
             let before = self.before(simd, ctx)?;
             let epilogue = self.epilogue(simd, ctx, &before)?;
             epilogue.dst().zero_padding();
             let factor = if self.beside { self.factor(simd, ctx)? } else { 0 };
-            let store = |block: Block<'_>| self.store(&epilogue, (compensation, factor), block);
+            let store = |block: SumBlock<'_>| self.store(&epilogue, (compensation, factor), block);
             code.gemm.run(simd, ctx.executor(), &mut work, &Operands { store: &store, ..on });
             return Ok(());
         };
         if self.parts.lines == 0 && self.attr.post_ops.is_empty() {
-            code.gemm.run(simd, ctx.executor(), &mut work, &Operands { tail: Some(&TailArgs::NONE), ..on });
+            code.gemm.run(simd, ctx.executor(), &mut work, &Operands { epilogue: Some(&EpilogueArgs::NONE), ..on });
             return Ok(());
         }
         let named = Bound { tiled: self, simd, ctx, dst: View::of(simd, ctx, self.args[2])? };
-        let args = tail.args(&named, self.columns.last().copied().unwrap_or(0), compensation, lines)?;
-        let apart = if self.products > 0 || compensation.len() > self.width() { Tail::apart(self.width()) } else { 0 };
-        let tail_column = |batch| apart * if self.products > 0 { batch } else { self.right(batch) };
-        code.gemm.run(simd, ctx.executor(), &mut work, &Operands { tail: Some(&args), tail_column: &tail_column, ..on });
+        let args = epilogue.args(&named, self.columns.last().copied().unwrap_or(0), compensation, lines)?;
+        let apart = if self.products > 0 || compensation.len() > self.width() { Epilogue::apart(self.width()) } else { 0 };
+        let epilogue_column = |batch| apart * if self.products > 0 { batch } else { self.right(batch) };
+        code.gemm.run(simd, ctx.executor(), &mut work, &Operands { epilogue: Some(&args), epilogue_column: &epilogue_column, ..on });
         Ok(())
     }
 }

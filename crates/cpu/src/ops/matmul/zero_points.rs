@@ -9,8 +9,8 @@
 use super::tiled::{Code, Tiled};
 use crate::kernels::broadcast::{Broadcast, varying};
 use crate::kernels::bytes::{ByteProduct, Lines};
+use crate::kernels::macrokernel::{BLayout, SumBlock};
 use crate::kernels::multiversion::{Body, Simd, multiversion};
-use crate::kernels::nest::{Block, Right};
 use crate::kernels::scratch::lend;
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{Arg, Attr, Error, Tensor};
@@ -115,7 +115,7 @@ impl Tiled {
 
 impl Terms<'_> {
     /// Writes what the sums of a block start with.
-    pub(super) fn begin(&self, block: Block<'_>) {
+    pub(super) fn begin(&self, block: SumBlock<'_>) {
         let (tiled, Outer { by_row, by_column, .. }) = (self.tiled, self.outer);
         let (height, all) = (tiled.gemm.sizes().rows, self.rows.len());
         let first = block.unit * height + block.rows.start;
@@ -154,7 +154,7 @@ impl Terms<'_> {
 pub(super) fn column_sums((tiled, code): (&Tiled, Option<&ByteProduct>), (simd, ctx): (Simd, &Ctx<'_>), to: Buf) -> Result<(), Error> {
     let (arg, place, depth, width) = (tiled.args[1], tiled.places[1], tiled.gemm.sizes().depth, tiled.width());
     let bytes: &[u8] = ctx.input(arg).ok_or_else(|| Error::arg(arg, "memory that is written too", "memory of its own"))?;
-    let panels = tiled.gemm.right() == Right::Panels;
+    let panels = tiled.gemm.right() == BLayout::Panels;
     let each = if panels { tiled.gemm.sizes().width } else { CHUNK };
     let pieces = width.div_ceil(each);
     ctx.executor().run(ctx.executor().threads(), tiled.rights() * pieces, &|_, task| {

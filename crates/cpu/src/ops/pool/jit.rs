@@ -10,12 +10,12 @@ use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::chain::Chain;
 use crate::kernels::code::elem;
+use crate::kernels::microkernel::EpilogueArgs;
+use crate::kernels::microkernel::epilogue::{Epilogue, EpilogueRequest};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked};
 use crate::kernels::strip::{Call, Channels, Line as Taps, Row, Strip, Table};
-use crate::kernels::tile::TailArgs;
-use crate::kernels::tile::tail::{About, Tail};
-use crate::kernels::transpose::Squares;
+use crate::kernels::transpose::RegisterTranspose;
 use crate::ops::conv::geometry::{Direction, Line, Phase};
 use crate::ops::conv::window::cut;
 use crate::ops::strips::{Met, Place, Segment, Width, table};
@@ -61,7 +61,7 @@ pub(super) struct Direct {
     width: Width,
     /// The segments and rows of each phase of the width.
     phases: Vec<(Vec<Segment<generated::Pool>>, Table)>,
-    tail: Tail,
+    epilogue: Epilogue,
     pub(super) images: usize,
     pub(super) channels: usize,
     /// With channels as words: bytes by which the last word overlaps the one before.
@@ -87,7 +87,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         support::dense(problem)?;
         let kernel = support::of_widths(jit, |isa| Direct::new(op, &problem.attr, target, isa))?;
         let planes = kernel.planes.as_ref().map_or(Some(0), Planes::scratch);
-        let scratch = kernel.tail.scratch(kernel.channels).zip(planes).and_then(|(tail, vectors)| booked(&[tail, vectors]));
+        let scratch = kernel.epilogue.scratch(kernel.channels).zip(planes).and_then(|(epilogue, vectors)| booked(&[epilogue, vectors]));
         Ok((kernel, scratch.ok_or(TOO_LARGE)?))
     })
 }
@@ -226,7 +226,15 @@ impl Direct {
         let source_elem = elem(source.1.dtype).ok_or_else(|| Skip::DataType(format!("{} in a generated window", source.1.dtype)))?;
         let (take, divisor) = take(op, &s, op.workspace.as_ref().and_then(|w| elem(w.dtype)))?;
         let stored = Tensor { dtype: if in_words { DataType::F32 } else { result.1.dtype }, ..result.1.clone() };
-        let tail = Tail::of_strips(&About { attr, dst: &stored, columns: 1, batch: 0, compensated: false, scaled: false, biased: false })?;
+        let epilogue = Epilogue::of_strips(&EpilogueRequest {
+            attr,
+            dst: &stored,
+            columns: 1,
+            batch: 0,
+            compensated: false,
+            scaled: false,
+            biased: false,
+        })?;
         let tensors = [Some(source), Some(result), op.workspace.as_ref().map(|w| (Arg::WORKSPACE, w))];
         let (mut source, mut result, places, planes) = layouts(tensors, attr, (target.threads, jit))?;
         let bytes = s.g as usize * source_elem.bytes();
@@ -275,7 +283,7 @@ impl Direct {
         let strides = [source.spatial, result.spatial, places.as_ref().map_or([0; 3], |p| p.spatial)];
         let lines = [0, 1].map(|i| Line::new(direction, &s, i, to[i], from[i]));
         let phases = width.line.phases.iter().map(|phase| {
-            let segments = width.cut(phase, most(phase.taps.len()), (&common, &tail), |window, begin| kernel(&s, take, window, begin));
+            let segments = width.cut(phase, most(phase.taps.len()), (&common, &epilogue), |window, begin| kernel(&s, take, window, begin));
             let sizes = [to[0], to[1], phase.first];
             let divisor = |lines: usize| if matches!(take, Take::Mean { counted: true, .. }) { lines.max(1) as f32 } else { divisor };
             (segments, of_rows([&lines[0], &lines[1]], sizes, &strides, divisor, |met| value(&s, take, met)))
@@ -304,7 +312,7 @@ impl Direct {
             reads,
             width,
             phases,
-            tail,
+            epilogue,
             images,
             channels,
             again,
@@ -376,7 +384,7 @@ fn value(s: &ConvSizes, take: Take, [[kd, kh], [z, y]]: Met) -> f32 {
 /// The kernels of a pooling: those of the segments of each phase, and the transpositions of planes.
 pub(super) struct Code {
     strips: Vec<Vec<Strip>>,
-    pub(super) squares: [Option<Squares>; 3],
+    pub(super) squares: [Option<RegisterTranspose>; 3],
 }
 
 impl Generated for Direct {
@@ -391,16 +399,16 @@ impl Generated for Direct {
     }
 
     fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let operands = scratch.take(self.tail.scratch(self.channels).unwrap_or(0))?.into_slice();
+        let operands = scratch.take(self.epilogue.scratch(self.channels).unwrap_or(0))?.into_slice();
         let chain = Chain::new(simd, ctx, &self.attr, self.result.arg)?;
-        let tail = self.tail.args(&chain, 1, &[], operands)?;
+        let epilogue = self.epilogue.args(&chain, 1, &[], operands)?;
         let bound = Bound {
             plan: self,
             code,
             source: ctx.buf(self.source.arg)?,
             result: ctx.buf(self.result.arg)?,
             places: self.places.as_ref().map(|p| Ok::<_, Error>((p, ctx.buf(p.arg)?))).transpose()?,
-            tail,
+            epilogue,
         };
         if let Some(planes) = &self.planes {
             return planes.run(self, ctx, &mut scratch, bound);
@@ -442,7 +450,7 @@ pub(super) struct Bound<'a> {
     pub(super) source: Buf<'a>,
     pub(super) result: Buf<'a>,
     pub(super) places: Option<(&'a Place, Buf<'a>)>,
-    pub(super) tail: TailArgs<'a>,
+    pub(super) epilogue: EpilogueArgs<'a>,
 }
 
 impl Bound<'_> {
@@ -478,7 +486,7 @@ impl Bound<'_> {
                     strips: part.len(),
                     channels,
                     shift: &[],
-                    tail: (&self.tail, first),
+                    epilogue: (&self.epilogue, first),
                     far: false,
                 });
             }

@@ -6,7 +6,7 @@
 
 use super::jit::{Bound, Direct, Task};
 use crate::kernels::scratch::{Scratch, for_workers, lend};
-use crate::kernels::transpose::{Matrix, Squares};
+use crate::kernels::transpose::{Matrix, RegisterTranspose};
 use crate::ops::strips::Place;
 use crate::ops::support;
 use oxidnn_jit::Isa;
@@ -89,10 +89,10 @@ impl Planes {
     ///
     /// # Errors
     /// As for [`Squares::of`].
-    pub(super) fn build(&self, isa: Isa) -> Result<[Option<Squares>; 3], Error> {
+    pub(super) fn build(&self, isa: Isa) -> Result<[Option<RegisterTranspose>; 3], Error> {
         let squares = |plane: Option<&Plane>| {
             let elem = plane.and_then(|plane| bits(plane.size));
-            elem.map(|elem| Squares::of(isa, Transpose { from: elem, to: elem, factors: UNCHANGED, placed: false })).transpose()
+            elem.map(|elem| RegisterTranspose::of(isa, Transpose { from: elem, to: elem, factors: UNCHANGED, placed: false })).transpose()
         };
         Ok([squares(Some(&self.source))?, squares(Some(&self.result))?, squares(self.places.as_ref())?])
     }

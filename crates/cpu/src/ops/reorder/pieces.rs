@@ -21,7 +21,7 @@ use super::time::{Timed, Times, total};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Scratch, booked, for_workers, lend};
-use crate::kernels::transpose::{Factors, Interleaved, Interleaver, Matrix, Places, Squares, Turned, no_factors};
+use crate::kernels::transpose::{Factors, Interleaved, Interleaver, Matrix, Places, RegisterTranspose, TransposeOperand, no_factors};
 use crate::row::Generated;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_jit::Isa;
@@ -475,7 +475,7 @@ impl Generated for Pieces {
     fn build(&self) -> Result<Kernels, Error> {
         let [to, from] = self.types;
         let interleave = |from, factors| Interleaver::get(self.jit, Interleave { from, to, factors, summed: !self.sums.is_empty() });
-        let turn = |placed| Squares::of(self.jit, Transpose { from, to, factors: self.factors, placed });
+        let turn = |placed| RegisterTranspose::of(self.jit, Transpose { from, to, factors: self.factors, placed });
         Ok(match &self.way {
             Way::Transpose(_) => Kernels::Transpose(turn(true)?),
             Way::TransposeAndInterleave { .. } => Kernels::TransposeAndInterleave(turn(false)?, interleave(to, UNCHANGED)?),
@@ -522,8 +522,8 @@ impl Generated for Pieces {
 
 /// The kernels for each [`Way`].
 enum Kernels {
-    Transpose(Squares),
-    TransposeAndInterleave(Squares, Interleaver),
+    Transpose(RegisterTranspose),
+    TransposeAndInterleave(RegisterTranspose, Interleaver),
     Interleave(Interleaver),
 }
 
@@ -577,9 +577,9 @@ impl Piece<'_> {
         match (&by.way, self.kernels) {
             (Way::Transpose(places), Kernels::Transpose(squares)) => {
                 let to = Matrix { buf: dst, at: to, row: 0 };
-                let all = Turned { from, rows: lines, columns: read, to, written, places: Some((places, 0)), factors };
+                let all = TransposeOperand { from, rows: lines, columns: read, to, written, places: Some((places, 0)), factors };
                 squares.turn(&all);
-                squares.turn(&Turned { rows: 0, columns: run - read, places: Some((places, read)), ..all });
+                squares.turn(&TransposeOperand { rows: 0, columns: run - read, places: Some((places, read)), ..all });
             }
             (Way::TransposeAndInterleave { groups, parts, row }, Kernels::TransposeAndInterleave(squares, interleaver)) => {
                 self.turn_parts(squares, &at, (from, factors), [lines, read, run], parts);
@@ -618,7 +618,14 @@ impl Piece<'_> {
     }
 
     /// Transposes the parts of a piece to be interleaved: `lines` lines, and of `run` elements those that exist. The others become zeros.
-    fn turn_parts(&self, squares: &Squares, at: &At, (from, factors): (Matrix, Factors), [lines, read, run]: [usize; 3], parts: &Loop) {
+    fn turn_parts(
+        &self,
+        squares: &RegisterTranspose,
+        at: &At,
+        (from, factors): (Matrix, Factors),
+        [lines, read, run]: [usize; 3],
+        parts: &Loop,
+    ) {
         let (by, row) = (self.by, self.by.row_bytes());
         for part in 0..parts.size {
             let to = Matrix { buf: self.share, at: part * by.inner * by.last.piece * row, row };
@@ -632,7 +639,7 @@ impl Piece<'_> {
                 self.share.part(to.at, end * row).fill(0);
             }
             let from = Matrix { at: from.at + part * parts.steps[1] * by.types[1].bytes(), ..from };
-            squares.turn(&Turned { from, rows: lines, columns: there, to, written: lines, places: None, factors });
+            squares.turn(&TransposeOperand { from, rows: lines, columns: there, to, written: lines, places: None, factors });
         }
     }
 

@@ -12,7 +12,7 @@ use super::time::{Timed, Times, total};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::Scratch;
-use crate::kernels::transpose::{Matrix, Squares};
+use crate::kernels::transpose::{Matrix, RegisterTranspose};
 use crate::row::Generated;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_jit::Isa;
@@ -116,13 +116,13 @@ impl Timed for Transposed {
 }
 
 impl Generated for Transposed {
-    type Code = Squares;
+    type Code = RegisterTranspose;
 
-    fn build(&self) -> Result<Squares, Error> {
-        Squares::get(self.jit)
+    fn build(&self) -> Result<RegisterTranspose, Error> {
+        RegisterTranspose::get(self.jit)
     }
 
-    fn run(&self, squares: &Squares, _: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, squares: &RegisterTranspose, _: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
         let (to, from) = (ctx.buf(Arg::DST)?, ctx.buf(Arg::SRC)?);
         let (rows, columns) = (self.rows, self.columns);
         let pieces = columns.size.div_ceil(self.piece);

@@ -10,10 +10,10 @@ use crate::kernels::access::zero_bytes;
 use crate::kernels::blend::{Blender, Call, Columns, Side, Spec};
 use crate::kernels::chain::Chain;
 use crate::kernels::code::elem;
+use crate::kernels::microkernel::epilogue::{Epilogue, EpilogueRequest};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Scratch, booked};
-use crate::kernels::tile::tail::{About, Tail};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
@@ -191,7 +191,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         let Op::Resampling(op) = &problem.op else { return Err(Skip::Op("another operation than resampling")) };
         let mut kernel = support::of_widths(jit, |isa| Blended::new(op, &problem.attr, isa))?;
         kernel.streaming = !target.keeps(op.src.bytes().saturating_add(op.dst.bytes())) && kernel.has_whole_vectors(op);
-        let scratch = kernel.specs[0].tail.scratch(kernel.made).and_then(|n| booked(&[n]));
+        let scratch = kernel.specs[0].epilogue.scratch(kernel.made).and_then(|n| booked(&[n]));
         Ok((kernel, scratch.ok_or(TOO_LARGE)?))
     })
 }
@@ -201,8 +201,15 @@ impl Blended {
         let (forward, lanes) = (op.prop.is_forward(), jit.width().lanes());
         let [input, result] = ends(op);
         let mut source = elem(input.1.dtype).ok_or_else(|| Skip::DataType(format!("{} in generated sums", input.1.dtype)))?;
-        let mut tail =
-            Tail::of_strips(&About { attr, dst: result.1, columns: 1, batch: 0, compensated: false, scaled: false, biased: false })?;
+        let mut epilogue = Epilogue::of_strips(&EpilogueRequest {
+            attr,
+            dst: result.1,
+            columns: 1,
+            batch: 0,
+            compensated: false,
+            scaled: false,
+            biased: false,
+        })?;
         if input.1.is_empty() || result.1.is_empty() {
             return Err(Skip::Shape("no elements"));
         }
@@ -216,11 +223,11 @@ impl Blended {
             (stays, [0, 1].map(|i| places[i].in_words(sizes[i]).filter(|p| p.run >= Isa::AVX2.width().lanes())))
         {
             exist = exist * sizes[0] / 4;
-            (places, sizes, source, tail) = ([a, b], [4; 2], Elem::F32, Tail::raw());
+            (places, sizes, source, epilogue) = ([a, b], [4; 2], Elem::F32, Epilogue::raw());
         }
         let last = |p: &Place| p.counts[1] == 1 && p.strides[1] == 0;
         let mut axes = Axis::all_of(op)?;
-        if places.iter().all(last) && tail.scratch(1) == Some(0) {
+        if places.iter().all(last) && epilogue.scratch(1) == Some(0) {
             merge(&mut axes, &mut places);
         }
         let [from, to] = &places;
@@ -274,7 +281,7 @@ impl Blended {
             across: across(whole_groups, vectors),
             streaming: false,
         };
-        let spec = |blend: Blend| Spec { sums: blend, tail: tail.clone() };
+        let spec = |blend: Blend| Spec { sums: blend, epilogue: epilogue.clone() };
         let specs = [spec(blend), spec(Blend { vectors: 1, masked: masked[1], across: across(rest.1, 1), ..blend })];
         let group = |i: usize| if blocks { places[i].strides[1] * sizes[i] } else { vectors * lanes * sizes[i] };
         Ok(Blended {
@@ -336,8 +343,8 @@ impl Generated for Blended {
 
     fn build(&self) -> Result<[[Option<Blender>; 2]; 2], Error> {
         let get = |i: usize, streaming: bool| {
-            let Spec { sums, tail } = &self.specs[i];
-            let spec = Spec { sums: Blend { streaming, ..*sums }, tail: tail.clone() };
+            let Spec { sums, epilogue } = &self.specs[i];
+            let spec = Spec { sums: Blend { streaming, ..*sums }, epilogue: epilogue.clone() };
             let wanted = [self.whole, self.rest.1][i] > 0 && (self.streaming || !streaming);
             wanted.then(|| Blender::get(self.jit, &spec)).transpose()
         };
@@ -346,9 +353,9 @@ impl Generated for Blended {
 
     fn run(&self, blenders: &[[Option<Blender>; 2]; 2], simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let [input, result] = self.args;
-        let operands = scratch.take(self.specs[0].tail.scratch(self.made).unwrap_or(0))?.into_slice();
+        let operands = scratch.take(self.specs[0].epilogue.scratch(self.made).unwrap_or(0))?.into_slice();
         let chain = Chain::new(simd, ctx, &self.attr, result)?;
-        let tail = self.specs[0].tail.args(&chain, 1, &[], operands)?;
+        let epilogue = self.specs[0].epilogue.args(&chain, 1, &[], operands)?;
         let bufs = [ctx.buf(input)?, ctx.buf(result)?];
         let vector = self.lanes() * size_of::<f32>();
         let blenders = &blenders[usize::from(self.streaming && bufs[1].as_ptr().addr().is_multiple_of(vector))];
@@ -375,7 +382,15 @@ impl Generated for Blended {
                     group: self.groups[i][k],
                 };
                 let result = (side(1, to), to.run * self.sizes[1]);
-                Call { columns: &self.columns, source: side(0, source), result, farthest, channels, tail: &tail, channel: channel + first }
+                Call {
+                    columns: &self.columns,
+                    source: side(0, source),
+                    result,
+                    farthest,
+                    channels,
+                    epilogue: &epilogue,
+                    channel: channel + first,
+                }
             });
             let mut bound = [0, 1].map(|i| blenders[i].as_ref().and_then(|blender| blender.bind(&calls[i])));
             let mut lines = [Tap::default(); MAX_LINES];

@@ -21,10 +21,10 @@ use super::weights::{self, Roles, Weights};
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::gemm::{self, Gemm, Kind, Operands};
+use crate::kernels::macrokernel::BLayout;
+use crate::kernels::microkernel::{DotType, Epilogue, EpilogueArgs, Stride};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::nest::Right;
 use crate::kernels::scratch::{Part, Scratch, booked, for_workers};
-use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use bytemuck::{NoUninit, cast_slice};
 use oxidnn_jit::Isa;
@@ -49,7 +49,7 @@ pub(super) struct Backward {
     pub(super) partition: Partition,
     workers: usize,
     /// The type of the products.
-    pub(super) product: Product,
+    pub(super) product: DotType,
     /// Channels of gates and cells, of the states that a step gives, and of those that it takes.
     pub(super) gates: Panels,
     pub(super) outputs: Panels,
@@ -116,15 +116,15 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Bo
     match has_pairs(op) {
         false if isa.amx => Err(Skip::DataType("weights that are not bf16".into())),
         true if isa.amx => {
-            check_amx(&Sizes::of(op)?, Product::Bf16)?;
-            plan_on(problem, target, (isa, Product::Bf16))
+            check_amx(&Sizes::of(op)?, DotType::Bf16)?;
+            plan_on(problem, target, (isa, DotType::Bf16))
         }
-        true if isa.bf16 => plan_on(problem, target, (isa, Product::Bf16)).or_else(|_| plan_on(problem, target, (isa, Product::F32))),
-        _ => plan_on(problem, target, (isa, Product::F32)),
+        true if isa.bf16 => plan_on(problem, target, (isa, DotType::Bf16)).or_else(|_| plan_on(problem, target, (isa, DotType::F32))),
+        _ => plan_on(problem, target, (isa, DotType::F32)),
     }
 }
 
-fn plan_on(problem: &Problem, target: &CpuTarget, (isa, product): (Isa, Product)) -> Result<Box<dyn Plan>, Skip> {
+fn plan_on(problem: &Problem, target: &CpuTarget, (isa, product): (Isa, DotType)) -> Result<Box<dyn Plan>, Skip> {
     let panels = Backward::panels(&Sizes::of(network(problem)?)?, isa);
     let problem = weights::resolve(problem, &Roles::BACKWARD, panels, product)?;
     let kernel = Backward::new(&problem, (isa, product), target)?;
@@ -137,19 +137,19 @@ impl Backward {
         [z.slc, z.sic, z.dhc].map(|n| Panels::of(isa, n))
     }
 
-    fn new(problem: &Problem, (isa, product): (Isa, Product), target: &CpuTarget) -> Result<Backward, Skip> {
+    fn new(problem: &Problem, (isa, product): (Isa, DotType), target: &CpuTarget) -> Result<Backward, Skip> {
         let op = network(problem)?;
         let z = Sizes::of(op)?;
         let panels = Backward::panels(&z, isa);
         let ([inputs, states, gates], outputs) = (panels, Panels::of(isa, z.dic));
         let (layer, iter, projection) = Weights::all(op, &Roles::BACKWARD, panels, product)?;
         let partition = Partition::new(&z, target, states.count, iter.stack_bytes());
-        let deltas = z.dhc.next_multiple_of(product.depth());
+        let deltas = z.dhc.next_multiple_of(product.step_depth());
         let sizes = gemm::Sizes { batch: z.directions, rows: z.samples(), columns: z.slc, width: inputs.width, depth: z.gates * deltas };
-        let tail = Some(Arc::new(Tail::raw()));
+        let epilogue = Some(Arc::new(Epilogue::raw()));
         let diff = op.diff.as_ref().ok_or(Skip::Op("backward without gradients"))?;
         let rows = |tensor: &Tensor| rows_of(tensor).filter(|_| tensor.dtype == DataType::F32);
-        let kind = Kind { isa, product, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail };
+        let kind = Kind { isa, product, right: BLayout::Panels, a_step: Stride::Fixed(4), begins: false, epilogue };
         let mut backward = Backward {
             partition,
             workers: target.threads,
@@ -161,7 +161,7 @@ impl Backward {
             skinny: Skinny::new(isa, product, [deltas, states.width], (&partition, z.time)),
             second: projection
                 .is_some()
-                .then(|| Skinny::new(isa, product, [z.dic.next_multiple_of(product.depth()), gates.width], (&partition, z.time))),
+                .then(|| Skinny::new(isa, product, [z.dic.next_multiple_of(product.step_depth()), gates.width], (&partition, z.time))),
             projection,
             iter,
             inputs: Gemm::new(kind, sizes, target)?,
@@ -187,7 +187,7 @@ impl Backward {
         let when = |there: bool, len: Option<usize>| if there { len } else { Some(0) };
         let (lstm, projected) = (self.op.cell == RnnCell::Lstm, self.projection.is_some());
         let deltas = all.checked_mul(z.bias_gates)?;
-        let narrow = self.product != Product::F32;
+        let narrow = self.product != DotType::F32;
         let words = z.directions.checked_mul(self.parameters.words())?;
         let widest = [0, 1].map(|phase| self.phase(phase)).iter().fold(self.states.width, |most, p| most.max(p.0.width * p.1));
         let each = self.partition.tallest().checked_mul(widest)?;
@@ -202,11 +202,11 @@ impl Backward {
             cell: when(lstm, rows.checked_mul(padded))?,
             dh: rows.checked_mul(self.state_width())?,
             dc: when(lstm, rows.checked_mul(padded))?,
-            given: when(projected, rows.checked_mul(self.outputs.padded()))?.div_ceil(self.product.depth()),
+            given: when(projected, rows.checked_mul(self.outputs.padded()))?.div_ceil(self.product.step_depth()),
             given_panels: when(projected, all.checked_mul(self.outputs.padded()))?,
             given_words: when(projected && narrow, words.checked_mul(self.outputs.padded()))?,
             outputs: when(z.layers > 1 || self.diff_dst.is_none() || self.diff_src.is_none(), all.checked_mul(self.output_width()))?,
-            rows: deltas.checked_mul(self.delta_channels())?.div_ceil(self.product.depth()),
+            rows: deltas.checked_mul(self.delta_channels())?.div_ceil(self.product.step_depth()),
             panels: deltas.checked_mul(padded)?,
             words: when(narrow, words.checked_mul(z.bias_gates)?.checked_mul(padded))?,
             reset: when(self.resets_first(), all.checked_mul(padded))?,
@@ -241,12 +241,12 @@ impl Backward {
 
     /// Bytes of an element in the products.
     pub(super) fn element(&self) -> usize {
-        4 / self.product.depth()
+        4 / self.product.step_depth()
     }
 
     /// Elements of a gate in a row of deltas: whole steps, zero-padded.
     pub(super) fn delta_channels(&self) -> usize {
-        self.z.dhc.next_multiple_of(self.product.depth())
+        self.z.dhc.next_multiple_of(self.product.step_depth())
     }
 
     /// Elements of a row of states.
@@ -424,7 +424,7 @@ impl Backward {
             c: to.buf,
             c_row: to.row,
             starts: &starts,
-            tail: Some(&TailArgs::NONE),
+            epilogue: Some(&EpilogueArgs::NONE),
             ..Operands::NONE
         };
         cells.code.inputs.run(cells.simd, ctx.executor(), work, &on);

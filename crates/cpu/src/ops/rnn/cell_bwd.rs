@@ -7,8 +7,8 @@ use super::sizes::{BLOCK, LINE, Panels};
 use super::skinny::{RUNS, Rows};
 use super::states::{self, States};
 use crate::kernels::access::View;
+use crate::kernels::microkernel::DotType;
 use crate::kernels::multiversion::{Body, Simd};
-use crate::kernels::tile::Product;
 use oxidnn_expr::{Lane, Num, convert, eltwise};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::DataType;
@@ -248,7 +248,7 @@ impl At<'_, '_> {
     /// Stores the first `count` elements of a block as operands of a product, from element `first` on; the last step is zero-padded.
     #[inline(always)]
     fn multiplied(&self, to: Buf, first: usize, (block, count): (&Block, usize)) {
-        if self.plan.product == Product::F32 {
+        if self.plan.product == DotType::F32 {
             return if count == BLOCK { to.write(first, block) } else { to.write(first, &block[..count]) };
         }
         let (mut numbers, mut elements) = (*block, [[0; 2]; BLOCK]);
@@ -259,7 +259,7 @@ impl At<'_, '_> {
         if count == BLOCK {
             to.write(first, &elements)
         } else {
-            to.write(first, &elements[..count.next_multiple_of(self.plan.product.depth())])
+            to.write(first, &elements[..count.next_multiple_of(self.plan.product.step_depth())])
         }
     }
 

@@ -89,7 +89,7 @@ impl<'a> CellFwd<'a> {
                 let (now, rest) = std::mem::take(&mut to).split_at_mut(panels * line);
                 row.run((&below.rows(d, 0), 0..1), &[[0, 0]], &b, (&mut *now, panels * line));
                 // Cells take integer sums of inputs as f32.
-                if plan.product.is_whole() {
+                if plan.product.is_integer() {
                     now.iter_mut().for_each(|sum| *sum = sum.to_bits().cast_signed() as f32);
                 }
                 (at, to) = (at + panels, rest);

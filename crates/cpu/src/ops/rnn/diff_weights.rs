@@ -14,11 +14,11 @@ use super::states::position;
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::gemm::{self, Gemm, Kind, Operands};
+use crate::kernels::macrokernel::{BLayout, SumBlock};
+use crate::kernels::microkernel::epilogue::EpilogueRequest;
+use crate::kernels::microkernel::{DotType, Epilogue, EpilogueArgs, Stride};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::nest::{Block, Right};
 use crate::kernels::scratch::Part;
-use crate::kernels::tile::tail::About;
-use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
 use crate::row::TOO_LARGE;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Skip};
@@ -32,7 +32,7 @@ pub(super) struct DiffWeights {
     /// Those of the weights of input and state, and of the projection.
     gradients: Vec<Gradient>,
     overwrite: bool,
-    product: Product,
+    product: DotType,
     /// Samples of all steps.
     samples: usize,
 }
@@ -70,7 +70,7 @@ struct Setup<'p> {
     op: &'p Rnn,
     z: &'p Sizes,
     isa: Isa,
-    product: Product,
+    product: DotType,
     target: &'p CpuTarget,
 }
 
@@ -88,11 +88,11 @@ impl Gradient {
         let sum = PostOp::Sum { scale: Real::new(1.0), zero_point: 0, dtype: None };
         let post_ops = if op.diff_weights_overwrite { Vec::new() } else { vec![sum] };
         let attr = Attr { post_ops, ..Attr::default() };
-        let about = About { attr: &attr, dst: &dst, columns: 1, batch: 0, compensated: false, scaled: false, biased: false };
-        let tail = place.map(|_| Tail::plan(&about).map(Arc::new)).transpose()?;
-        let kind = Kind { isa, product, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail };
-        let words = z.samples().div_ceil(product.depth());
-        let sizes = gemm::Sizes { batch: z.directions * gates, rows, columns, width: panels.width, depth: words * product.depth() };
+        let about = EpilogueRequest { attr: &attr, dst: &dst, columns: 1, batch: 0, compensated: false, scaled: false, biased: false };
+        let epilogue = place.map(|_| Epilogue::plan(&about).map(Arc::new)).transpose()?;
+        let kind = Kind { isa, product, right: BLayout::Panels, a_step: Stride::Fixed(4), begins: false, epilogue };
+        let words = z.samples().div_ceil(product.step_depth());
+        let sizes = gemm::Sizes { batch: z.directions * gates, rows, columns, width: panels.width, depth: words * product.step_depth() };
         Ok(Gradient { arg, gemm: Gemm::new(kind, sizes, target)?, panels, gates, words, place })
     }
 
@@ -106,18 +106,18 @@ impl Gradient {
             [a * 4, b * 4, c]
         };
         let view = View::of(simd, ctx, self.arg)?;
-        let store = |block: Block<'_>| self.store(&view, op.diff_weights_overwrite, l, block);
+        let store = |block: SumBlock<'_>| self.store(&view, op.diff_weights_overwrite, l, block);
         let operands = Operands {
             a: on.left,
             a_row: pitch(self.words) * 4,
-            a_depth: 4 / self.gemm.product().depth(),
+            a_depth: 4 / self.gemm.product().step_depth(),
             b: on.right,
             b_row: self.panels.width * 4,
             b_column: self.words * self.panels.width * 4,
             c: view.buf(),
             c_row: place[3],
             starts: &starts,
-            tail: Some(&TailArgs::NONE),
+            epilogue: Some(&EpilogueArgs::NONE),
             store: &store,
             ..Operands::NONE
         };
@@ -129,7 +129,7 @@ impl Gradient {
     }
 
     /// Stores raw sums in a gradient of any layout and type.
-    fn store(&self, view: &View<'_>, overwrite: bool, l: usize, block: Block<'_>) {
+    fn store(&self, view: &View<'_>, overwrite: bool, l: usize, block: SumBlock<'_>) {
         let (d, gate) = (block.unit / self.gates, block.unit % self.gates);
         for (row, sums) in block.rows.zip(block.sums.chunks_mut(block.step)) {
             let at = [l, d, row, gate];
@@ -171,7 +171,7 @@ type Change<'c> = dyn Fn([usize; 5], &mut [f32; LINE]) + Sync + 'c;
 const PEEPHOLE: [usize; 3] = [0, 1, 3];
 
 impl DiffWeights {
-    pub(super) fn new(op: &Rnn, z: &Sizes, (isa, product): (Isa, Product), target: &CpuTarget) -> Result<DiffWeights, Skip> {
+    pub(super) fn new(op: &Rnn, z: &Sizes, (isa, product): (Isa, DotType), target: &CpuTarget) -> Result<DiffWeights, Skip> {
         let diff = op.diff.as_ref().ok_or(Skip::Op("backward without gradients"))?;
         let setup = Setup { op, z, isa, product, target };
         let of = |arg: Arg, tensor: &Tensor, gates: usize, columns: usize| Gradient::new(&setup, (arg, tensor), (gates, columns));
@@ -197,7 +197,7 @@ impl DiffWeights {
 
     /// Words of 32 bits that hold the samples of a channel.
     pub(super) fn words(&self) -> usize {
-        self.samples.div_ceil(self.product.depth())
+        self.samples.div_ceil(self.product.step_depth())
     }
 
     /// Elements of a left operand of `channels` channels.
@@ -278,7 +278,7 @@ impl DiffWeights {
                         spans: &spans(d),
                         samples: self.samples,
                         channels,
-                        each: self.product.depth(),
+                        each: self.product.step_depth(),
                         to,
                     });
                 }
@@ -289,7 +289,7 @@ impl DiffWeights {
 
     /// The panels in the form that the product takes.
     fn right<'s, 'p: 's>(&self, (simd, ctx): (Simd, &Ctx<'_>), (from, panels): (Buf<'s>, Panels), to: &mut Part<'p>) -> Buf<'s> {
-        if self.product == Product::F32 || from.is_empty() {
+        if self.product == DotType::F32 || from.is_empty() {
             return from;
         }
         let (width, samples) = (panels.width, self.samples);

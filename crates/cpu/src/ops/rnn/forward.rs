@@ -20,10 +20,10 @@ use crate::kernels::access::View;
 use crate::kernels::amx;
 use crate::kernels::code::elem;
 use crate::kernels::gemm::{self, Gemm, Kind, Operands};
+use crate::kernels::macrokernel::BLayout;
+use crate::kernels::microkernel::{DotType, Epilogue, EpilogueArgs, Stride};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::nest::Right;
 use crate::kernels::scratch::{Part, Scratch, booked, for_workers};
-use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
 use crate::ops::matmul::place;
 use crate::ops::matmul::tiled::product;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
@@ -48,7 +48,7 @@ pub(super) struct Forward {
     partition: Partition,
     workers: usize,
     isa: Isa,
-    pub(super) product: Product,
+    pub(super) product: DotType,
     /// Types of the states and of the cell state.
     pub(super) state: DataType,
     pub(super) cell: DataType,
@@ -111,7 +111,7 @@ struct Lens {
 ///
 /// # Errors
 /// Types, and steps that are too small.
-pub(super) fn check_amx(z: &Sizes, product: Product) -> Result<(), Skip> {
+pub(super) fn check_amx(z: &Sizes, product: DotType) -> Result<(), Skip> {
     amx::check(product)?;
     let sizes = [1, z.batch, z.gates.saturating_mul(z.dhc), z.sic].map(|n| n as i64);
     if amx::is_faster(product, sizes) { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
@@ -138,7 +138,7 @@ impl Forward {
         [z.dhc, z.dhc, z.dic].map(|n| Panels::of(isa, n))
     }
 
-    fn new(problem: &Problem, (isa, product): (Isa, Product), target: &CpuTarget) -> Result<Forward, Skip> {
+    fn new(problem: &Problem, (isa, product): (Isa, DotType), target: &CpuTarget) -> Result<Forward, Skip> {
         let (op, attr) = (network(problem)?, &problem.attr);
         let z = Sizes::of(op)?;
         let panels = Forward::panels(&z, isa);
@@ -157,7 +157,14 @@ impl Forward {
             width: gates.width,
             depth: z.slc,
         };
-        let kind = Kind { isa, product, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail: Some(Arc::new(Tail::raw())) };
+        let kind = Kind {
+            isa,
+            product,
+            right: BLayout::Panels,
+            a_step: Stride::Fixed(4),
+            begins: false,
+            epilogue: Some(Arc::new(Epilogue::raw())),
+        };
         let skinny = Skinny::new(isa, product, [z.sic, gates.width], (&partition, z.time));
         let second = second.map(|size| Skinny::new(isa, product, size, (&partition, z.time)));
         let cell = op.src_iter_c.as_ref().or(op.dst_iter_c.as_ref()).map_or(DataType::F32, |t| t.dtype);
@@ -175,14 +182,14 @@ impl Forward {
             gemm: Gemm::new(kind, sizes, target)?,
             row: (z.samples() == 1 && !isa.amx).then(|| Skinny::row(isa, product, [z.slc, gates.width])),
             cells: [None; 2],
-            quantised: product.is_whole().then(|| Quantised::new(attr, (isa, product), &z)),
+            quantised: product.is_integer().then(|| Quantised::new(attr, (isa, product), &z)),
             linear: attr.rnn.linear.as_ref().map(factors),
             workspace_row: op.workspace_row().unwrap_or(0) as usize,
             src: rows_of(&op.src_layer),
             // Tiles of AMX read whole steps of states.
             dst: rows_of(&op.dst_layer)
                 .filter(|_| op.dst_layer.dtype == op.src_layer.dtype && op.direction != RnnDirection::BidirectionalSum)
-                .filter(|_| !isa.amx || z.dic.is_multiple_of(product.depth())),
+                .filter(|_| !isa.amx || z.dic.is_multiple_of(product.step_depth())),
             lens: Lens::default(),
             op: op.clone(),
             z,
@@ -216,7 +223,7 @@ impl Forward {
             width: panels.width as u16,
             state,
             cell,
-            whole: self.product.is_whole(),
+            whole: self.product.is_integer(),
             training: op.prop == Prop::ForwardTraining,
             attention: op.attention.is_some() && pass != Pass::GruPart1,
             masked: !channels.is_multiple_of(lanes * postgemm::vectors(self.isa, skinny.columns())),
@@ -235,7 +242,7 @@ impl Forward {
         let padded = self.gates.padded();
         let by_channel = |count: usize| z.stacks().checked_mul(count)?.checked_mul(padded);
         let sequence = states(all, self.outputs.padded())?;
-        let is_whole = self.product.is_whole();
+        let is_whole = self.product.is_integer();
         let projected = z.stacks().checked_mul(self.outputs.padded())?;
         // Layers whose states are in scratch.
         let kept = z.layers - usize::from(self.dst.is_some());
@@ -374,7 +381,7 @@ impl Generated for Forward {
             cell: States::packed(Codec::plain(self.cell), scratch.take(lens.cell)?.into_buf(), 1, z.batch, self.gates.padded()),
             middle: States::packed(codec, scratch.take(lens.middle)?.into_buf(), 1, z.batch, self.gates.padded()),
         };
-        if self.isa.amx && [z.dic, z.dhc].iter().any(|n| !n.is_multiple_of(self.product.depth())) {
+        if self.isa.amx && [z.dic, z.dhc].iter().any(|n| !n.is_multiple_of(self.product.step_depth())) {
             // Elements behind a state are multiplied by zeros, and must be numbers.
             [sequences[0].buf, sequences[1].buf, run.middle.buf].iter().for_each(|states| states.fill(0));
         }
@@ -462,7 +469,7 @@ impl Forward {
             c: run.gates,
             c_row,
             starts: &starts,
-            tail: Some(&TailArgs::NONE),
+            epilogue: Some(&EpilogueArgs::NONE),
             ..Operands::NONE
         };
         run.code.gemm.run(simd, ctx.executor(), work, &on);

@@ -8,8 +8,8 @@ use super::sizes::{LINE, Sizes};
 use super::skinny;
 use super::states::Codec;
 use super::weights::Weights;
+use crate::kernels::microkernel::DotType;
 use crate::kernels::multiversion::{Simd, multiversion};
-use crate::kernels::tile::Product;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::{Attr, DataType, Real};
@@ -45,7 +45,7 @@ pub(super) struct Lines<'l> {
 
 impl Quantised {
     /// The attributes' quantisation.
-    pub(super) fn new(attr: &Attr, (isa, product): (Isa, Product), z: &Sizes) -> Quantised {
+    pub(super) fn new(attr: &Attr, (isa, product): (Isa, DotType), z: &Sizes) -> Quantised {
         let (scale, shift) = attr.rnn.data.map_or((1.0, 0.0), |(scale, shift)| (scale.get(), shift.get()));
         let factor = |by: f32| (1.0 / (f64::from(scale) * f64::from(by))) as f32;
         let factors = |q: &Option<(u32, Vec<Real>)>| {
@@ -55,7 +55,7 @@ impl Quantised {
             scale,
             shift,
             inspects: z.time > 1 && skinny::inspects(isa, product, z.samples()),
-            added: if product == Product::S8S8 && !isa.amx { 128.0 } else { 0.0 },
+            added: if product == DotType::S8S8 && !isa.amx { 128.0 } else { 0.0 },
             factors: factors(&attr.rnn.weights),
             projection: factors(&attr.rnn.projection),
         }

@@ -1,6 +1,6 @@
 //! Sizes of a network as kernels count them, and the panels of its channels.
 
-use crate::kernels::tile::max_vectors;
+use crate::kernels::microkernel::max_vectors;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::Rnn;

@@ -6,9 +6,12 @@
 use super::partition::Partition;
 use crate::kernels::amx::{self, Accumulate, Addend};
 use crate::kernels::gemv::{PanelRun, Row};
+use crate::kernels::microkernel::{
+    AddressList, DotType, LineStride, MOST_ROWS, Microkernel, MicrokernelCall, MicrokernelKey, ONE_STRIP, Panels, Prefetch, PrefetchMode,
+    TileStrip, max_rows,
+};
+use crate::kernels::microkernel::{PREFETCH_BYTES, runs, upconvert};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::tile::{Ahead, Call, Line, List, MOST_ROWS, ONE_STRIP, Panels, Prefetch, Product, Spec, Strip, Tile, max_rows};
-use crate::kernels::tile::{PREFETCH_BYTES, runs, wide};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
@@ -60,13 +63,13 @@ impl Group<'_> {
     /// Whether the panels' elements have seven bits.
     pub(super) fn fits(&self, simd: Simd) -> bool {
         let at = |i: usize| self.at + i / self.count * self.outer.1 + i % self.count * self.step;
-        (0..self.panels()).all(|i| wide::fits(simd, self.buf.part(at(i), self.bytes)))
+        (0..self.panels()).all(|i| upconvert::fits(simd, self.buf.part(at(i), self.bytes)))
     }
 }
 
 /// Whether panels that `rows` rows meet are inspected for their bits.
-pub(super) fn inspects(isa: Isa, product: Product, rows: usize) -> bool {
-    wide::asks_for_seven_bits(isa, product, Line::Packed(1), rows)
+pub(super) fn inspects(isa: Isa, product: DotType, rows: usize) -> bool {
+    upconvert::asks_for_seven_bits(isa, product, LineStride::Packed(1), rows)
 }
 
 /// A run of a reduction: byte offset of its lines of `B` from the first of the panel, and of its elements of `A` from the first of the row.
@@ -79,7 +82,7 @@ pub(super) const RUNS: usize = 4;
 #[derive(Clone, Debug)]
 pub(super) struct Skinny {
     isa: Isa,
-    product: Product,
+    product: DotType,
     width: usize,
     depth: usize,
     /// Vectors of a tile: those of a panel, or half of them if that lets more rows share a pass over the panel.
@@ -93,25 +96,25 @@ pub(super) struct Skinny {
     uses: usize,
     on_amx: bool,
     /// What kernels prefetch.
-    ahead: Ahead,
+    prefetch: PrefetchMode,
 }
 
 /// The products with their kernels, by rows.
 #[derive(Debug)]
 pub(super) struct Ready {
     skinny: Skinny,
-    tiles: Vec<Option<Tile>>,
+    tiles: Vec<Option<Microkernel>>,
     /// The AMX kernel, in place of the others.
     on_amx: Option<Box<Accumulate>>,
     /// The kernels for a single row of f32, which read several panels at a time.
     row: Option<Row>,
     /// Kernels for weights of seven bits, if these are multiplied in another way.
-    seven_bits: Vec<Option<Tile>>,
+    seven_bits: Vec<Option<Microkernel>>,
 }
 
 impl Skinny {
     /// Products of `depth` by panels of `width` columns, for slices of the rows of some steps.
-    pub(super) fn new(isa: Isa, product: Product, [depth, width]: [usize; 2], (partition, steps): (&Partition, usize)) -> Skinny {
+    pub(super) fn new(isa: Isa, product: DotType, [depth, width]: [usize; 2], (partition, steps): (&Partition, usize)) -> Skinny {
         let whole = width / isa.width().lanes();
         let on_amx = isa.amx && amx::check(product).is_ok();
         let halved = !on_amx && whole == SPLIT_PANEL_VECTORS && partition.tallest() > max_rows(isa, whole);
@@ -121,12 +124,24 @@ impl Skinny {
         partition.heights().into_iter().flat_map(|rows| runs(0..rows, tall)).for_each(|(_, rows, _)| heights[rows - 1] = true);
         let sets = (MIN_SUMS / (partition.batch * vectors).max(1)).clamp(1, SETS);
         // The hardware prefetcher follows vectors through what several steps read.
-        let ahead = if partition.far && on_amx { Ahead::Panels } else { Ahead::given_if(partition.far && steps == 1) };
-        Skinny { isa, product, width, depth, vectors, heights, tall, sets, uses: partition.batch.saturating_mul(steps), on_amx, ahead }
+        let ahead = if partition.far && on_amx { PrefetchMode::Panels } else { PrefetchMode::given_if(partition.far && steps == 1) };
+        Skinny {
+            isa,
+            product,
+            width,
+            depth,
+            vectors,
+            heights,
+            tall,
+            sets,
+            uses: partition.batch.saturating_mul(steps),
+            on_amx,
+            prefetch: ahead,
+        }
     }
 
     /// Products of one row.
-    pub(super) fn row(isa: Isa, product: Product, size: [usize; 2]) -> Skinny {
+    pub(super) fn row(isa: Isa, product: DotType, size: [usize; 2]) -> Skinny {
         let isa = isa.without_amx();
         Skinny::new(isa, product, size, (&Partition::ROW, 1))
     }
@@ -147,7 +162,7 @@ impl Skinny {
     /// [`Error::Runtime`] if a kernel cannot be generated.
     pub(super) fn build(&self) -> Result<Ready, Error> {
         if self.on_amx {
-            let kernels = Accumulate::get(self.isa, self.product, (self.vectors, [self.vectors; 2]), self.ahead)?;
+            let kernels = Accumulate::get(self.isa, self.product, (self.vectors, [self.vectors; 2]), self.prefetch)?;
             return Ok(Ready {
                 skinny: self.clone(),
                 tiles: Vec::new(),
@@ -156,16 +171,22 @@ impl Skinny {
                 seven_bits: Vec::new(),
             });
         }
-        let line = Line::Packed((self.width / self.isa.width().lanes()) as u8);
+        let line = LineStride::Packed((self.width / self.isa.width().lanes()) as u8);
         let spec = |rows: usize| {
-            let partial = (self.depth % self.product.depth()) as u8;
-            Spec { partial, line, sets: self.sets as u8, prefetch: self.ahead, ..Spec::new(self.product, rows, self.vectors) }
+            let partial = (self.depth % self.product.step_depth()) as u8;
+            MicrokernelKey {
+                k_tail: partial,
+                line,
+                sets: self.sets as u8,
+                prefetch: self.prefetch,
+                ..MicrokernelKey::new(self.product, rows, self.vectors)
+            }
         };
-        let tiles = |made_of: fn(Spec) -> Spec| -> Result<Vec<_>, Error> {
-            (0..MOST_ROWS).map(|i| self.heights[i].then(|| Tile::get(self.isa, &made_of(spec(i + 1)))).transpose()).collect()
+        let tiles = |made_of: fn(MicrokernelKey) -> MicrokernelKey| -> Result<Vec<_>, Error> {
+            (0..MOST_ROWS).map(|i| self.heights[i].then(|| Microkernel::get(self.isa, &made_of(spec(i + 1)))).transpose()).collect()
         };
-        let seven_bits = if inspects(self.isa, self.product, self.uses) { tiles(wide::seven_bits)? } else { Vec::new() };
-        let row = self.product == Product::F32 && self.is_whole() && self.heights[0];
+        let seven_bits = if inspects(self.isa, self.product, self.uses) { tiles(upconvert::seven_bits)? } else { Vec::new() };
+        let row = self.product == DotType::F32 && self.is_whole() && self.heights[0];
         let row = row.then(|| Row::get(self.isa, self.width)).transpose()?;
         Ok(Ready { skinny: self.clone(), tiles: tiles(|spec| spec)?, on_amx: None, row, seven_bits })
     }
@@ -193,7 +214,7 @@ impl Ready {
             for i in 0..b.outer.0 {
                 let addend = Addend {
                     parts: &parts[..taps.len()],
-                    steps: depth.div_ceil(product.depth()),
+                    steps: depth.div_ceil(product.step_depth()),
                     a: (a.buf, a.row),
                     b: (b.buf, b.at + i * b.outer.1, b.step),
                     rows: rows.len(),
@@ -218,16 +239,16 @@ impl Ready {
         }
         let mut words = [0; ONE_STRIP + RUNS * (1 + MOST_ROWS)];
         // Bytes of a part's columns in a line; if a line is stored as two, in the first of these.
-        let (columns, steps) = (self.columns(), depth / product.depth());
+        let (columns, steps) = (self.columns(), depth / product.step_depth());
         // Each prefetch of a panel's calls is for its share of the next panel.
         let asks = rows.len().div_ceil(tall) * (width / columns) * taps.len() * (steps / 4);
         let (mut asked, each) = (0, (b.bytes / asks.max(1)).min(PREFETCH_BYTES));
         let tiles = if b.seven_bits { &self.seven_bits } else { &self.tiles };
-        let part_bytes = columns * 4 * product.together() / product.depth();
+        let part_bytes = columns * 4 * product.vnni() / product.step_depth();
         for (first, height, count) in runs(rows.clone(), tall) {
             let tile = tiles[height - 1].as_ref().unwrap_or_else(|| panic!("no kernel of {height} rows was made"));
-            let mut list = List::new(&mut words, height);
-            list.strip(Strip { tiles: count, sums: (first - rows.start) * step * 4, a_row: a.row, c_row: 0, to: (0, &[0; MOST_ROWS]) });
+            let mut list = AddressList::new(&mut words, height);
+            list.strip(TileStrip { tiles: count, sums: (first - rows.start) * step * 4, a_row: a.row, c_row: 0, to: (0, &[0; MOST_ROWS]) });
             let offsets = std::array::from_fn(|i| i * a.row);
             taps.iter().for_each(|[b, at]| list.tap(*b, from(first) + at, &offsets));
             for i in 0..width / columns * b.outer.0 {
@@ -236,9 +257,17 @@ impl Ready {
                 let panels = Panels { at, step: b.step, count: b.count, outer: count > 1 };
                 let sums = &mut sums[i * b.count * columns..];
                 let next = b.buf.as_ptr().addr() + b.at + run * b.outer.1 + b.step + asked * each;
-                let prefetch =
-                    if self.skinny.ahead == Ahead::Given { Prefetch { at: next, step: each, panel: b.step } } else { Prefetch::default() };
-                tile.run(Call { a: a.buf, b: b.buf, prefetch, ..Call::raw(list.strips(), steps, panels, (sums, step)) });
+                let prefetch = if self.skinny.prefetch == PrefetchMode::Given {
+                    Prefetch { at: next, step: each, panel: b.step }
+                } else {
+                    Prefetch::default()
+                };
+                tile.run(MicrokernelCall {
+                    a: a.buf,
+                    b: b.buf,
+                    prefetch,
+                    ..MicrokernelCall::raw(list.strips(), steps, panels, (sums, step))
+                });
                 if run + 1 == b.outer.0 {
                     asked += count * taps.len() * (steps / 4);
                 }

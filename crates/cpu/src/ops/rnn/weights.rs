@@ -8,11 +8,11 @@ use super::sizes::{LINE, Panels};
 use super::skinny::Group;
 use crate::kernels::access::View;
 use crate::kernels::convert::Elements;
+use crate::kernels::microkernel::DotType;
+use crate::kernels::microkernel::layout::panel_tag;
+use crate::kernels::microkernel::pack::{self, PanelLayout, PlainMatrix};
 use crate::kernels::multiversion::{Simd, multiversion};
 use crate::kernels::scratch::Part;
-use crate::kernels::tile::Product;
-use crate::kernels::tile::layout::panel_tag;
-use crate::kernels::tile::pack::{self, Form, Plain};
 use crate::ops::support;
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::op::Rnn;
@@ -64,7 +64,7 @@ pub(super) struct Weights {
     /// Sizes and strides of the dimensions of K, in elements.
     depth: Dims,
     depth_strides: Dims,
-    form: Form,
+    form: PanelLayout,
     storage: Storage,
     /// Where the column sums are kept, in 32-bit elements, if they are.
     sums: Option<usize>,
@@ -97,14 +97,14 @@ struct Strides {
 ///
 /// # Errors
 /// Tags that do not fit, and other tensors that are not dense.
-pub(super) fn resolve(problem: &Problem, roles: &[Roles; 3], panels: [Panels; 3], product: Product) -> Result<Problem, Skip> {
+pub(super) fn resolve(problem: &Problem, roles: &[Roles; 3], panels: [Panels; 3], product: DotType) -> Result<Problem, Skip> {
     let mut problem = problem.clone();
     if let Op::Rnn(op) = &mut problem.op {
         let tensors = [Some(&mut op.weights_layer), Some(&mut op.weights_iter), op.weights_projection.as_mut()];
         for ((tensor, roles), panels) in tensors.into_iter().zip(roles).zip(panels) {
             let Some(tensor) = tensor.filter(|t| t.layout.is_any()) else { continue };
-            support::resolve(tensor, &roles.tag(tensor.dims().len(), panels.width, product.together()))?;
-            if product.is_whole() {
+            support::resolve(tensor, &roles.tag(tensor.dims().len(), panels.width, product.vnni()))?;
+            if product.is_integer() {
                 support::keep_sums(tensor, roles.depth);
             }
         }
@@ -123,17 +123,17 @@ impl Weights {
         op: &Rnn,
         [layer, iter, projection]: &[Roles; 3],
         panels: [Panels; 3],
-        product: Product,
+        product: DotType,
     ) -> Result<(Weights, Weights, Option<Weights>), Skip> {
         let of = |tensor: &Tensor, roles: &Roles, panels: Panels| Weights::new(tensor, *roles, panels, product);
         let projection = op.weights_projection.as_ref().map(|t| of(t, projection, panels[2])).transpose()?;
         Ok((of(&op.weights_layer, layer, panels[0])?, of(&op.weights_iter, iter, panels[1])?, projection))
     }
 
-    fn new(tensor: &Tensor, roles: Roles, panels: Panels, product: Product) -> Result<Weights, Skip> {
+    fn new(tensor: &Tensor, roles: Roles, panels: Panels, product: DotType) -> Result<Weights, Skip> {
         let layout = || Skip::Layout(format!("of {}: neither plain nor in panels", roles.arg));
         let dims = tensor.dims();
-        let (blocking, tag) = (tensor.blocking().ok_or_else(layout)?, roles.tag(dims.len(), panels.width, product.together()));
+        let (blocking, tag) = (tensor.blocking().ok_or_else(layout)?, roles.tag(dims.len(), panels.width, product.vnni()));
         let sums = support::kept_sums(tensor, roles.depth);
         let in_panels = Tensor::with_tag(*dims, tensor.dtype, &tag).is_ok_and(|mut t| {
             if sums.is_some() {
@@ -150,10 +150,10 @@ impl Weights {
             column: stride(roles.column),
         };
         let storage = match (in_panels, blocking.is_plain(), product) {
-            (true, ..) if tensor.dtype == DataType::F32 || product != Product::F32 => Storage::Panels,
-            (_, true, _) if tensor.dtype == DataType::F32 || product != Product::F32 => Storage::Plain(plain),
-            (true, .., Product::F32) if blocking.offset == 0 => Storage::Narrow,
-            (.., Product::F32) => Storage::Lines,
+            (true, ..) if tensor.dtype == DataType::F32 || product != DotType::F32 => Storage::Panels,
+            (_, true, _) if tensor.dtype == DataType::F32 || product != DotType::F32 => Storage::Plain(plain),
+            (true, .., DotType::F32) if blocking.offset == 0 => Storage::Narrow,
+            (.., DotType::F32) => Storage::Lines,
             _ => return Err(layout()),
         };
         Ok(Weights {
@@ -165,7 +165,7 @@ impl Weights {
             gates: roles.gates.map_or(1, |d| dims[d] as usize),
             depth: Dims::from_fn(roles.depth.len(), |i| dims[roles.depth[i]]),
             depth_strides: Dims::from_fn(roles.depth.len(), |i| blocking.strides[roles.depth[i]]),
-            form: Form { size: 4 / product.depth(), together: product.together(), width: panels.width },
+            form: PanelLayout { size: 4 / product.step_depth(), vnni: product.vnni(), width: panels.width },
             storage,
             sums: sums.filter(|_| in_panels),
         })
@@ -275,7 +275,7 @@ impl Weights {
         let fast = self.depth_strides[self.depth.len() - 1] as usize;
         for (run, to) in to.chunks_exact_mut(self.run_bytes() / 4).enumerate().take(runs) {
             let start = start + if runs > 1 { run * self.depth_strides[0] as usize } else { 0 };
-            let from = Plain { bytes: &bytes[start * size..], depth: fast * size, column: plain.column * size };
+            let from = PlainMatrix { bytes: &bytes[start * size..], depth: fast * size, column: plain.column * size };
             pack::panels(simd, &from, 0..depth, 0..count, self.form, to);
         }
     }

@@ -14,9 +14,9 @@ use super::softmax::{Probabilities, score_gradients};
 use crate::decision::How;
 use crate::kernels::access::{Axis, View};
 use crate::kernels::lanes::fold;
+use crate::kernels::microkernel::pack::{self, PanelLayout, PlainMatrix};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Lens, Scratch, for_workers};
-use crate::kernels::tile::pack::{self, Form, Plain};
 use crate::ops::support;
 use crate::row::{Generated, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Decision, Skip};
@@ -375,8 +375,8 @@ impl Gradients<'_> {
 
     /// Packs rows as panels; each row is a step of K.
     fn panels(&self, rows: &Left<'_>, columns: usize, width: usize, to: &mut [f32]) {
-        let from = Plain { bytes: bytemuck::cast_slice(rows.numbers), depth: rows.step * 4, column: 4 };
-        pack::panels(self.simd, &from, 0..rows.rows, 0..columns, Form { size: 4, together: 1, width }, to);
+        let from = PlainMatrix { bytes: bytemuck::cast_slice(rows.numbers), depth: rows.step * 4, column: 4 };
+        pack::panels(self.simd, &from, 0..rows.rows, 0..columns, PanelLayout { size: 4, vnni: 1, width }, to);
     }
 
     /// Adds up the gradients that all parts of the keys have for a block of queries, and writes them.

@@ -18,9 +18,9 @@ use super::products::{Kind, Left, Products, Ready, Right, Sums};
 use super::softmax::{OnlineSoftmax, Row};
 use crate::decision::How;
 use crate::kernels::access::{Pos, View};
+use crate::kernels::microkernel::DotType;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Lens, Scratch, for_workers};
-use crate::kernels::tile::Product;
 use crate::ops::support;
 use crate::row::{Generated, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Decision, Skip};
@@ -301,7 +301,7 @@ impl Attention<'_> {
         if end <= at.keys.start {
             return worker.results.fill(0.0);
         }
-        if self.products.product() == Product::Bf16 {
+        if self.products.product() == DotType::Bf16 {
             self.q.pairs(at.batch, &at.rows, (worker.queries, sizes.query));
         } else {
             self.q.rows(at.batch, &at.rows, 1.0, (worker.queries, sizes.query));

@@ -5,8 +5,8 @@ use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::convert::Elements;
 use crate::kernels::dot::pack::{self, Source, Span};
+use crate::kernels::microkernel::pack::{PanelLayout, PlainMatrix, panels};
 use crate::kernels::multiversion::{Simd, multiversion};
-use crate::kernels::tile::pack::{Form, Plain, panels};
 use oxidnn_runtime::Ctx;
 use oxidnn_spec::op::{SdpaMask, SdpaScale};
 use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Tensor};
@@ -104,17 +104,17 @@ impl<'a> Heads<'a> {
     }
 
     /// Packs a part of a head into panels.
-    pub(super) fn panels(&self, part: &Part, form: Form, to: &mut [f32]) {
+    pub(super) fn panels(&self, part: &Part, form: PanelLayout, to: &mut [f32]) {
         let view = &self.source.view;
         let bytes = if form.size == 4 { self.source.floats.map(bytemuck::cast_slice) } else { self.bytes };
         if let (Some(bytes), Some([by_depth, by_column])) = (bytes, self.steps(part.roles))
             && (by_depth == 1 || by_column == 1)
         {
             let bytes = &bytes[view.offset(&part.head) * form.size..];
-            let from = Plain { bytes, depth: by_depth * form.size, column: by_column * form.size };
+            let from = PlainMatrix { bytes, depth: by_depth * form.size, column: by_column * form.size };
             return panels(view.simd(), &from, part.depth.clone(), part.columns.clone(), form, to);
         }
-        if form.together == 2 {
+        if form.vnni == 2 {
             return self.panels_of_pairs(part, form, to);
         }
         let [depth, columns] = part.axes(view);
@@ -123,7 +123,7 @@ impl<'a> Heads<'a> {
     }
 
     /// The same for bf16 in any layout, column by column.
-    fn panels_of_pairs(&self, part: &Part, form: Form, to: &mut [f32]) {
+    fn panels_of_pairs(&self, part: &Part, form: PanelLayout, to: &mut [f32]) {
         let Part { head, roles, depth, columns } = part;
         let panel = form.panel(depth.len()) / 4;
         for (first, to) in columns.clone().step_by(form.width).zip(to.chunks_exact_mut(panel.max(1))) {

@@ -8,12 +8,15 @@ use super::softmax::OnlineSoftmax;
 use crate::decision::PORTABLE;
 use crate::hardware::Core;
 use crate::kernels::dot::{self, Rows, Tap, panel_width};
+use crate::kernels::microkernel::layout::panel_columns;
+use crate::kernels::microkernel::pack::PanelLayout;
+use crate::kernels::microkernel::runs;
+use crate::kernels::microkernel::{
+    AddressList, DotType, InitialSums, MOST_ROWS, Microkernel, MicrokernelCall, MicrokernelKey, ONE_STRIP, Panels, Stride, TileStrip,
+    max_tile_rows, max_vectors,
+};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::online::Online;
-use crate::kernels::tile::layout::panel_columns;
-use crate::kernels::tile::pack::Form;
-use crate::kernels::tile::runs;
-use crate::kernels::tile::{Call, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tile, max_vectors, tallest};
 use crate::target::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_spec::Error;
@@ -37,7 +40,7 @@ pub(super) struct Tiling {
     /// Bytes of a panel that may stay in L1.
     l1_panel: usize,
     /// f32 or bf16.
-    product: Product,
+    product: DotType,
 }
 
 /// Products with their kernels.
@@ -99,14 +102,14 @@ impl Products {
     /// Multiply-adds of a core a cycle.
     pub(super) fn rate(&self) -> f64 {
         match self {
-            Products::Tiles(tiling) => Core::host().rate(tiling.isa.width().lanes(), tiling.product.depth()),
+            Products::Tiles(tiling) => Core::host().rate(tiling.isa.width().lanes(), tiling.product.step_depth()),
             Products::Portable(isa) => Core::host().rate(isa.lanes(), 1) / PORTABLE,
         }
     }
 
     /// Products on generated tiles.
     pub(super) fn generated(isa: oxidnn_jit::Isa, l1_panel: usize) -> Products {
-        Products::Tiles(Tiling { isa, l1_panel, product: Product::F32 })
+        Products::Tiles(Tiling { isa, l1_panel, product: DotType::F32 })
     }
 
     /// Products in portable Rust.
@@ -117,26 +120,26 @@ impl Products {
     /// The same products in bf16, if the processor has them.
     pub(super) fn of_bf16(self) -> Option<Products> {
         match self {
-            Products::Tiles(tiling) if Product::Bf16.is_native(tiling.isa) => {
-                Some(Products::Tiles(Tiling { product: Product::Bf16, ..tiling }))
+            Products::Tiles(tiling) if DotType::Bf16.is_native(tiling.isa) => {
+                Some(Products::Tiles(Tiling { product: DotType::Bf16, ..tiling }))
             }
             _ => None,
         }
     }
 
-    fn product(&self) -> Product {
-        if let Products::Tiles(tiling) = self { tiling.product } else { Product::F32 }
+    fn product(&self) -> DotType {
+        if let Products::Tiles(tiling) = self { tiling.product } else { DotType::F32 }
     }
 
     /// Words of a row of `depth` elements.
     pub(super) fn words(&self, depth: usize) -> usize {
-        depth.div_ceil(self.product().depth())
+        depth.div_ceil(self.product().step_depth())
     }
 
     /// The form of panels of `width` columns.
-    pub(super) fn form(&self, width: usize) -> Form {
-        let together = self.product().together();
-        Form { size: 4 / together, together, width }
+    pub(super) fn form(&self, width: usize) -> PanelLayout {
+        let vnni = self.product().vnni();
+        PanelLayout { size: 4 / vnni, vnni, width }
     }
 
     /// Columns of the panels of a right operand.
@@ -152,7 +155,7 @@ impl Products {
     /// Bytes of the table of kernels.
     pub(super) fn table_bytes(&self) -> usize {
         match self {
-            Products::Tiles(..) => KERNELS * size_of::<Option<Tile>>(),
+            Products::Tiles(..) => KERNELS * size_of::<Option<Microkernel>>(),
             Products::Portable(_) => 0,
         }
     }
@@ -188,8 +191,8 @@ impl Ready {
     }
 
     /// The types of the operands.
-    pub(super) fn product(&self) -> Product {
-        if let Ready::Tiles(tiles) = self { tiles.of.product } else { Product::F32 }
+    pub(super) fn product(&self) -> DotType {
+        if let Ready::Tiles(tiles) = self { tiles.of.product } else { DotType::F32 }
     }
 
     /// Replaces the scores of a block by weights in the operands' type.
@@ -205,26 +208,26 @@ impl Ready {
 }
 
 /// Element `i` of words.
-fn number(product: Product, words: &[f32], i: usize) -> f32 {
+fn number(product: DotType, words: &[f32], i: usize) -> f32 {
     match product {
-        Product::Bf16 => f32::from_bits(words[i / 2].to_bits() >> (i % 2 * 16) << 16),
+        DotType::Bf16 => f32::from_bits(words[i / 2].to_bits() >> (i % 2 * 16) << 16),
         _ => words[i],
     }
 }
 
 /// A product in which zeros of the left operand contribute nothing.
-fn counted(product: Product, left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
+fn counted(product: DotType, left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
     let Sums { numbers, step, add } = sums;
-    let together = product.depth();
-    let (row, next) = if left.transposed { (1, left.step) } else { (left.step * together, 1) };
+    let vnni = product.step_depth();
+    let (row, next) = if left.transposed { (1, left.step) } else { (left.step * vnni, 1) };
     for (i, to) in numbers.chunks_mut(step).enumerate().take(left.rows) {
         if !add {
             to.fill(0.0);
         }
         for (k, weight) in (0..depth).map(|k| (k, number(product, left.numbers, i * row + k * next))).filter(|w| w.1 != 0.0) {
             for (panel, to) in right.panels.chunks(right.panel).zip(to.chunks_mut(right.width)) {
-                let line = &panel[k / together * right.width..][..right.width];
-                to.iter_mut().enumerate().for_each(|(j, to)| *to += weight * number(product, line, j * together + k % together));
+                let line = &panel[k / vnni * right.width..][..right.width];
+                to.iter_mut().enumerate().for_each(|(j, to)| *to += weight * number(product, line, j * vnni + k % vnni));
             }
         }
     }
@@ -233,7 +236,7 @@ fn counted(product: Product, left: &Left<'_>, right: &Right<'_>, depth: usize, s
 /// Tests whether all elements are finite.
 struct Finite<'a> {
     words: &'a [f32],
-    product: Product,
+    product: DotType,
 }
 
 impl Body for Finite<'_> {
@@ -241,7 +244,7 @@ impl Body for Finite<'_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) -> bool {
-        if self.product == Product::Bf16 {
+        if self.product == DotType::Bf16 {
             // Adding 1 to an exponent of all ones carries into the sign bit.
             let carry = |word: &f32| (word.to_bits() & 0x7f80_7f80).wrapping_add(0x0080_0080);
             return self.words.iter().fold(0, |all, word| all | carry(word)) & 0x8000_8000 == 0;
@@ -263,7 +266,7 @@ const KERNELS: usize = MOST_ROWS * 4 * 4;
 #[derive(Debug)]
 pub(super) struct Tiles {
     of: Tiling,
-    kernels: Box<[Option<Tile>]>,
+    kernels: Box<[Option<Microkernel>]>,
     online: Online,
 }
 
@@ -279,16 +282,16 @@ impl Tiles {
 
     fn new(of: Tiling, kinds: &[Kind]) -> Result<Tiles, Error> {
         let Tiling { isa, product, .. } = of;
-        let weights = if product == Product::Bf16 { Elem::Bf16 } else { Elem::F32 };
+        let weights = if product == DotType::Bf16 { Elem::Bf16 } else { Elem::F32 };
         let mut tiles = Tiles { of, kernels: vec![None; KERNELS].into(), online: Online::get(isa, weights)? };
         for Kind { rows, transposed, width } in kinds {
             let vectors = tiles.vectors(*width);
-            let tall = tallest(isa, product, vectors);
+            let tall = max_tile_rows(isa, product, vectors);
             let a_step = if *transposed { Stride::Across } else { Stride::Fixed(4) };
             for (_, height, _) in rows.iter().flat_map(|rows| runs(0..*rows, tall)) {
-                for (add, start) in [(false, Start::Zero), (true, Start::Load)] {
-                    let spec = Spec { start, a_step, ..Spec::new(product, height, vectors) };
-                    tiles.kernels[index(height, vectors, add, *transposed)] = Some(Tile::get(isa, &spec)?);
+                for (add, start) in [(false, InitialSums::Zero), (true, InitialSums::Load)] {
+                    let spec = MicrokernelKey { start, a_step, ..MicrokernelKey::new(product, height, vectors) };
+                    tiles.kernels[index(height, vectors, add, *transposed)] = Some(Microkernel::get(isa, &spec)?);
                 }
             }
         }
@@ -298,20 +301,20 @@ impl Tiles {
     fn run(&self, left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
         let Sums { numbers, step, add } = sums;
         let Tiling { isa, l1_panel, product } = self.of;
-        let (vectors, steps) = (self.vectors(right.width), depth.div_ceil(product.depth()));
+        let (vectors, steps) = (self.vectors(right.width), depth.div_ceil(product.step_depth()));
         let (panel, count) = (right.panel * 4, right.columns.div_ceil(right.width));
         let mut words = [0; ONE_STRIP];
         // Bytes from one row of the left operand to the next, and from one step of K to the next.
         let (row, a_step) = if left.transposed { (4, left.step * 4) } else { (left.step * 4, 4) };
         let offsets: [usize; MOST_ROWS] = std::array::from_fn(|i| i * row);
-        for (first, height, tiles) in runs(0..left.rows, tallest(isa, product, vectors)) {
+        for (first, height, tiles) in runs(0..left.rows, max_tile_rows(isa, product, vectors)) {
             let tile = self.kernels[index(height, vectors, add, left.transposed)].as_ref();
             let tile = tile.unwrap_or_else(|| panic!("no tile of {height} rows by {vectors} vectors was made"));
-            let mut list = if left.transposed { List::across(&mut words, height) } else { List::new(&mut words, height) };
-            list.strip(Strip { tiles, sums: first * step * 4, a_row: row, c_row: 0, to: (0, &[0; MOST_ROWS]) });
+            let mut list = if left.transposed { AddressList::across(&mut words, height) } else { AddressList::new(&mut words, height) };
+            list.strip(TileStrip { tiles, sums: first * step * 4, a_row: row, c_row: 0, to: (0, &[0; MOST_ROWS]) });
             list.tap(0, left.numbers.as_ptr().addr() + first * row, &offsets);
             let panels = Panels { at: 0, step: panel, count, outer: panel <= l1_panel };
-            let call = Call { a_step, ..Call::raw(list.strips(), steps, panels, (&mut *numbers, step)) };
+            let call = MicrokernelCall { a_step, ..MicrokernelCall::raw(list.strips(), steps, panels, (&mut *numbers, step)) };
             tile.run_on(call, Some(left.numbers), right.panels);
         }
     }

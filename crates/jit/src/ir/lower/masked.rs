@@ -99,33 +99,33 @@ fn at(base: Reg, elements: i32, elem: Elem) -> MemOperand {
 fn first_lanes(m: &mut Machine, elem: Elem, from: Addr, bits: Reg, all: Reg) {
     use Arg::{Imm, Mem, Reg};
     let (one, two) = if elem.bytes() == 2 { (Op::MovU16, Op::Mov32) } else { (Op::MovU8, Op::MovU16) };
-    let (first, next, left, tail) = (m.temp_int(), m.temp_int(), m.temp_int(), m.temp_int());
+    let (first, next, left, epilogue) = (m.temp_int(), m.temp_int(), m.temp_int(), m.temp_int());
     m.op(Op::Lea, &[Reg(first), Mem(from.into())]);
     m.op(Op::Mov, &[Reg(next), Reg(first)]);
     m.op(Op::Mov, &[Reg(left), Reg(bits)]);
-    m.op(Op::MovImm, &[Reg(tail), Imm(0)]);
+    m.op(Op::MovImm, &[Reg(epilogue), Imm(0)]);
     where_set(m, bits, 8, |m| {
         m.op(Op::ShrImm, &[Reg(left), Imm(4)]);
         m.op(Op::AddImm, &[Reg(next), Imm(4 * elem.bytes() as i64)]);
     });
-    unless(m, Cond::Ne, left, 1, |m| m.op(one, &[Reg(tail), Mem(at(next, 0, elem))]));
-    where_set(m, left, 2, |m| m.op(two, &[Reg(tail), Mem(at(next, 0, elem))]));
+    unless(m, Cond::Ne, left, 1, |m| m.op(one, &[Reg(epilogue), Mem(at(next, 0, elem))]));
+    where_set(m, left, 2, |m| m.op(two, &[Reg(epilogue), Mem(at(next, 0, elem))]));
     where_set(m, left, 4, |m| {
         let upper = m.temp_int();
         m.op(one, &[Reg(upper), Mem(at(next, 2, elem))]);
         m.op(Op::ShlImm, &[Reg(upper), Imm(16 * elem.bytes() as i64)]);
-        m.op(Op::Add, &[Reg(tail), Reg(upper)]);
+        m.op(Op::Add, &[Reg(epilogue), Reg(upper)]);
     });
     let slot = Mem(MemOperand::Slot(new_slot(m), 0));
     if elem.bytes() == 1 {
         where_set(m, bits, 8, |m| {
             let first_four = m.temp_int();
             m.op(Op::Mov32, &[Reg(first_four), Mem(at(first, 0, elem))]);
-            m.op(Op::ShlImm, &[Reg(tail), Imm(32)]);
-            m.op(Op::Add, &[Reg(tail), Reg(first_four)]);
+            m.op(Op::ShlImm, &[Reg(epilogue), Imm(32)]);
+            m.op(Op::Add, &[Reg(epilogue), Reg(first_four)]);
         });
     }
-    m.op(Op::MovStore, &[slot, Reg(tail)]);
+    m.op(Op::MovStore, &[slot, Reg(epilogue)]);
     m.op(Op::Load64, &[Reg(all), slot]);
     if elem.bytes() == 2 {
         where_set(m, bits, 8, |m| {

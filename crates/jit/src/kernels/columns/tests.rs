@@ -1,16 +1,16 @@
 use super::*;
 use crate::testing::{ISAS, golden, run};
 
-const ACTS: [Act; 9] = [
-    Act::Sum,
-    Act::Moments,
-    Act::Products { masked: false },
-    Act::Products { masked: true },
-    Act::Scale(Bound::None),
-    Act::Scale(Bound::Relu),
-    Act::Scale(Bound::Kept),
-    Act::Gradient { masked: false },
-    Act::Gradient { masked: true },
+const ACTS: [ColumnOp; 9] = [
+    ColumnOp::Sum,
+    ColumnOp::Moments,
+    ColumnOp::Products { masked: false },
+    ColumnOp::Products { masked: true },
+    ColumnOp::Scale(Bound::None),
+    ColumnOp::Scale(Bound::Relu),
+    ColumnOp::Scale(Bound::Kept),
+    ColumnOp::Gradient { masked: false },
+    ColumnOp::Gradient { masked: true },
 ];
 const ROWS: usize = 7;
 
@@ -52,15 +52,15 @@ fn compare(kernel: &Columns, isa: Isa, width: usize) {
                 d = 0.0;
             }
             let scaled = (x - n[0]) * n[1] + n[2];
-            let kept = if kernel.act == Act::Scale(Bound::Kept) { scaled > 0.0 } else { bit(&old_bits) };
+            let kept = if kernel.act == ColumnOp::Scale(Bound::Kept) { scaled > 0.0 } else { bit(&old_bits) };
             assert_eq!(bit(&bits), kept, "{} bit of row {r} column {c}", kernel.name(isa));
             let want = match kernel.act {
-                Act::Sum => (x, 0.0, y),
-                Act::Moments => (x - n[2], (x - n[2]) * (x - n[2]), y),
-                Act::Products { .. } => (d, (x - n[2]) * d, y),
-                Act::Scale(Bound::None) => (0.0, 0.0, scaled),
-                Act::Scale(_) => (0.0, 0.0, scaled.max(0.0)),
-                Act::Gradient { .. } => (0.0, 0.0, n[1] * d + n[2] * (x - n[0]) + n[3]),
+                ColumnOp::Sum => (x, 0.0, y),
+                ColumnOp::Moments => (x - n[2], (x - n[2]) * (x - n[2]), y),
+                ColumnOp::Products { .. } => (d, (x - n[2]) * d, y),
+                ColumnOp::Scale(Bound::None) => (0.0, 0.0, scaled),
+                ColumnOp::Scale(_) => (0.0, 0.0, scaled.max(0.0)),
+                ColumnOp::Gradient { .. } => (0.0, 0.0, n[1] * d + n[2] * (x - n[0]) + n[3]),
             };
             (sums[0], sums[1]) = (sums[0] + want.0, sums[1] + want.1);
             assert_eq!(matrices[2][starts[2] + place(r) + c], want.2, "{} row {r} column {c}", kernel.name(isa));
@@ -114,7 +114,9 @@ fn nothing_spills() {
 /// Generated code changes only when somebody means it to: `cargo xtask bless` writes the files anew.
 #[test]
 fn golden_listings() {
-    for (act, isa) in [(Act::Moments, Isa::AVX512), (Act::Gradient { masked: true }, Isa::AVX512), (Act::Scale(Bound::Kept), Isa::AVX2)] {
+    for (act, isa) in
+        [(ColumnOp::Moments, Isa::AVX512), (ColumnOp::Gradient { masked: true }, Isa::AVX512), (ColumnOp::Scale(Bound::Kept), Isa::AVX2)]
+    {
         let kernel = Columns { act, elem: Elem::F32, vectors: Columns::most_vectors(isa, act) as u8, masked: false, streaming: false };
         golden(&kernel, isa);
     }

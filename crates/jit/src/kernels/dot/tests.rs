@@ -11,7 +11,7 @@ fn shapes(isa: Isa) -> &'static [(u8, u8)] {
 #[test]
 fn tiles_hold_the_sums() {
     for isa in ISAS {
-        for product in Product::ALL {
+        for product in DotType::ALL {
             for &(rows, vectors) in shapes(isa) {
                 for (steps, taps) in [(1, 1), (4, 3), (7, 2), (0, 1), (5, 0), (16, 1)] {
                     Case { dot: Dot::new(product, rows, vectors), isa, taps, steps, last: 0 }.run();
@@ -24,21 +24,24 @@ fn tiles_hold_the_sums() {
 #[test]
 fn operands_lie_in_many_ways() {
     for isa in ISAS {
-        for product in Product::ALL {
+        for product in DotType::ALL {
             for (rows, vectors) in [(5, 2), (7, 1)] {
                 let dot = Dot::new(product, rows, vectors);
                 for (steps, last) in [(1, 3), (4, 1), (7, 5)] {
-                    for (line, masked) in
-                        [(Line::Packed(vectors), false), (Line::Packed(4), true), (Line::Strided, false), (Line::Strided, true)]
-                    {
+                    for (line, masked) in [
+                        (LineStride::Packed(vectors), false),
+                        (LineStride::Packed(4), true),
+                        (LineStride::Strided, false),
+                        (LineStride::Strided, true),
+                    ] {
                         for a_step in [Stride::Given, Stride::Fixed(4), Stride::Across] {
-                            for partial in 0..product.depth() as u8 {
-                                Case { dot: Dot { line, masked, a_step, partial, ..dot }, isa, taps: 2, steps, last }.run();
+                            for partial in 0..product.step_depth() as u8 {
+                                Case { dot: Dot { line, masked, a_step, k_tail: partial, ..dot }, isa, taps: 2, steps, last }.run();
                             }
                         }
                     }
-                    for partial in 1..product.depth() as u8 {
-                        Case { dot: Dot { partial, ..dot }, isa, taps: 1, steps: 0, last }.run();
+                    for partial in 1..product.step_depth() as u8 {
+                        Case { dot: Dot { k_tail: partial, ..dot }, isa, taps: 1, steps: 0, last }.run();
                     }
                     for (sets, rows) in [(2, 2), (4, 1)] {
                         Case { dot: Dot { sets, ..Dot::new(product, rows, vectors) }, isa, taps: 2, steps, last }.run();
@@ -66,7 +69,7 @@ fn scaled(f: &mut Function, sums: &Sums<'_>) {
 #[test]
 fn sums_are_finished_in_registers() {
     for isa in ISAS {
-        let dot = if isa.avx512 { Dot::new(Product::F32, 9, 3) } else { Dot::new(Product::F32, 6, 2) };
+        let dot = if isa.avx512 { Dot::new(DotType::F32, 9, 3) } else { Dot::new(DotType::F32, 6, 2) };
         let written = || {
             let mut f = Function::new(isa);
             dot.write_around(&mut f, |_, _| {}, scaled);
@@ -94,8 +97,8 @@ fn sums_are_finished_in_registers() {
             a_step: 0,
             b_row: 0,
             last: 0,
-            ahead: 1 << 20,
-            ahead_step: 192,
+            prefetch: 1 << 20,
+            prefetch_step: 192,
         };
         run(function, &args);
         sums.iter().enumerate().for_each(|(i, c)| assert_eq!(*c, (63.0 * a[i / columns] * b[i % columns]).max(0.0), "{}", isa.name()));
@@ -106,7 +109,7 @@ fn sums_are_finished_in_registers() {
 #[test]
 fn a_strip_goes_on_at_its_distances() {
     for isa in ISAS {
-        let dot = Dot::new(Product::F32, 3, 1);
+        let dot = Dot::new(DotType::F32, 3, 1);
         let columns = dot.columns(isa);
         let a: Vec<f32> = (0..24).map(|i| i as f32).collect();
         let b = vec![1.0_f32; columns];
@@ -127,8 +130,8 @@ fn a_strip_goes_on_at_its_distances() {
             a_step: 0,
             b_row: 0,
             last: 0,
-            ahead: 1 << 20,
-            ahead_step: 192,
+            prefetch: 1 << 20,
+            prefetch_step: 192,
         };
         run(dot.function(isa), &args);
         sums.iter().enumerate().for_each(|(i, c)| assert_eq!(*c, a[i / columns * 2], "{}", isa.name()));
@@ -138,16 +141,16 @@ fn a_strip_goes_on_at_its_distances() {
 #[test]
 fn masked_columns_and_sums_in_memory() {
     for isa in ISAS {
-        for product in Product::ALL {
-            for start in [Start::Zero, Start::Load, Start::Add] {
+        for product in DotType::ALL {
+            for start in [InitialSums::Zero, InitialSums::Load, InitialSums::Add] {
                 for last in 0..=isa.width().lanes() {
                     for vectors in [1, 2] {
                         let dot = Dot { start, masked: true, ..Dot::new(product, 3, vectors) };
                         Case { dot, isa, taps: 2, steps: 5, last }.run();
                     }
                 }
-                for ahead in [Ahead::Given, Ahead::Panels] {
-                    Case { dot: Dot { start, ahead, ..Dot::new(product, 4, 2) }, isa, taps: 2, steps: 5, last: 0 }.run();
+                for ahead in [PrefetchMode::Given, PrefetchMode::Panels] {
+                    Case { dot: Dot { start, prefetch: ahead, ..Dot::new(product, 4, 2) }, isa, taps: 2, steps: 5, last: 0 }.run();
                 }
             }
         }
@@ -156,23 +159,23 @@ fn masked_columns_and_sums_in_memory() {
 
 /// The kernels whose code is kept under `tests/golden/jit`.
 fn kept() -> Vec<(Dot, Isa)> {
-    let native = |product: &Product| !matches!(product, Product::U8S7 | Product::S8S7);
+    let native = |product: &DotType| !matches!(product, DotType::U8S7 | DotType::S8S7);
     let mut kept: Vec<(Dot, Isa)> =
-        Product::ALL.into_iter().filter(native).map(|product| (Dot::new(product, 6, 4), Isa::AVX512_BF16)).collect();
-    let masked = Dot { masked: true, start: Start::Load, ..Dot::new(Product::F32, 8, 2) };
+        DotType::ALL.into_iter().filter(native).map(|product| (Dot::new(product, 6, 4), Isa::AVX512_BF16)).collect();
+    let masked = Dot { masked: true, start: InitialSums::Load, ..Dot::new(DotType::F32, 8, 2) };
     kept.push((masked, Isa::AVX512));
-    kept.push((Dot { partial: 3, ..Dot::new(Product::U8S8, 6, 4) }, Isa::AVX512));
-    kept.push((Dot::new(Product::Bf16, 6, 4), Isa::AVX512));
-    kept.push((Dot::new(Product::F32, 7, 4), Isa::AVX512));
-    kept.push((Dot::new(Product::S8S8, 7, 4), Isa::AVX512_BF16));
-    kept.push((Dot::new(Product::F16, 6, 4), Isa::AVX512_FP16));
-    kept.push((Dot::new(Product::F32, 8, 1), Isa::AVX512));
-    kept.push((Dot { masked: true, line: Line::Strided, ..Dot::new(Product::F32, 6, 2) }, Isa::AVX2));
-    kept.push((Dot::new(Product::Bf16, 6, 2), Isa::AVX2));
-    kept.push((Dot::new(Product::S8S8, 6, 2), Isa::AVX2_VNNI));
-    kept.push((Dot::new(Product::I16, 6, 2), Isa::AVX2));
-    kept.push((Dot::new(Product::U8S7, 6, 2), Isa::AVX2));
-    kept.push((Dot::new(Product::S8S7, 6, 2), Isa::AVX2));
+    kept.push((Dot { k_tail: 3, ..Dot::new(DotType::U8S8, 6, 4) }, Isa::AVX512));
+    kept.push((Dot::new(DotType::Bf16, 6, 4), Isa::AVX512));
+    kept.push((Dot::new(DotType::F32, 7, 4), Isa::AVX512));
+    kept.push((Dot::new(DotType::S8S8, 7, 4), Isa::AVX512_BF16));
+    kept.push((Dot::new(DotType::F16, 6, 4), Isa::AVX512_FP16));
+    kept.push((Dot::new(DotType::F32, 8, 1), Isa::AVX512));
+    kept.push((Dot { masked: true, line: LineStride::Strided, ..Dot::new(DotType::F32, 6, 2) }, Isa::AVX2));
+    kept.push((Dot::new(DotType::Bf16, 6, 2), Isa::AVX2));
+    kept.push((Dot::new(DotType::S8S8, 6, 2), Isa::AVX2_VNNI));
+    kept.push((Dot::new(DotType::I16, 6, 2), Isa::AVX2));
+    kept.push((Dot::new(DotType::U8S7, 6, 2), Isa::AVX2));
+    kept.push((Dot::new(DotType::S8S7, 6, 2), Isa::AVX2));
     kept
 }
 
@@ -191,20 +194,22 @@ fn golden_listings() {
 #[test]
 fn inner_loops_do_not_spill() {
     for isa in ISAS {
-        for product in Product::ALL {
+        for product in DotType::ALL {
             let shapes: &[(u8, u8)] = if isa.avx512 { &[(7, 4), (6, 4), (8, 3), (8, 2), (10, 1)] } else { &[(6, 2), (10, 1)] };
             for &(rows, vectors) in shapes {
                 if (rows, vectors) == (7, 4) && !product.is_native(isa) {
                     continue;
                 }
-                for (line, a_step) in
-                    [(Line::Packed(4), Stride::Fixed(4)), (Line::Strided, Stride::Given), (Line::Packed(4), Stride::Across)]
-                {
+                for (line, a_step) in [
+                    (LineStride::Packed(4), Stride::Fixed(4)),
+                    (LineStride::Strided, Stride::Given),
+                    (LineStride::Packed(4), Stride::Across),
+                ] {
                     for masked in [false, true] {
-                        let dot = Dot { masked, line, a_step, start: Start::Load, ..Dot::new(product, rows, vectors) };
+                        let dot = Dot { masked, line, a_step, start: InitialSums::Load, ..Dot::new(product, rows, vectors) };
                         // Masks of AVX2 take a vector register, which is one too many.
-                        let crowded = !product.is_native(isa) || matches!(product, Product::S8S8 | Product::S8S7);
-                        if crowded && !isa.avx512 && masked && line == Line::Strided {
+                        let crowded = !product.is_native(isa) || matches!(product, DotType::S8S8 | DotType::S8S7);
+                        if crowded && !isa.avx512 && masked && line == LineStride::Strided {
                             continue;
                         }
                         let compiled = dot.compile(isa).unwrap();

@@ -4,8 +4,8 @@
 //! pass extracts a part of the step's elements from their lanes, `B`'s once, `A`'s row by row, and multiplies those.
 
 use super::{
-    Ahead, Args, Dot, Function, Int, Line, PREFETCH_BYTES, Pred, Product, STREAM_LINES, STRIP_HEADER_WORDS, Start, Stride, Sums, TileAt,
-    Val, column,
+    Args, Dot, DotType, Function, InitialSums, Int, LineStride, PREFETCH_BYTES, Pred, PrefetchMode, STREAM_LINES, STRIP_HEADER_WORDS,
+    Stride, Sums, TileAt, Val, column,
 };
 use crate::asm::Width;
 use crate::ir::{Accumulate, Addr, Binary, Elem, Prefetch, Src, Unary};
@@ -24,7 +24,7 @@ const ONES: i32 = 0x0001_0001;
 /// The logarithm of the number of steps in the body of the loop: the loop's overhead vanishes beside a few tens of multiply-adds, and short
 /// code is generated quickly. Every fourth step prefetches.
 fn unroll_shift(dot: &Dot) -> u8 {
-    if dot.ahead != Ahead::Given && usize::from(dot.rows) * usize::from(dot.vectors) >= 12 { 1 } else { 2 }
+    if dot.prefetch != PrefetchMode::Given && usize::from(dot.rows) * usize::from(dot.vectors) >= 12 { 1 } else { 2 }
 }
 
 /// Sums in flight that hide the latency of multiply-adds, by the registers that there are.
@@ -35,7 +35,7 @@ const MIN_SUMS_NARROW: usize = 4;
 fn sets(dot: &Dot, isa: Isa) -> usize {
     let sums = usize::from(dot.rows) * usize::from(dot.vectors);
     let least = if isa.avx512 { MIN_SUMS } else { MIN_SUMS_NARROW };
-    if !dot.product.is_whole() || !dot.product.is_native(isa) {
+    if !dot.product.is_integer() || !dot.product.is_native(isa) {
         return usize::from(dot.sets).min(1 << unroll_shift(dot));
     }
     least.div_ceil(sums).next_power_of_two().min(1 << unroll_shift(dot))
@@ -61,20 +61,20 @@ enum Pass {
 }
 
 impl Pass {
-    fn list(product: Product, isa: Isa) -> Vec<Pass> {
+    fn list(product: DotType, isa: Isa) -> Vec<Pass> {
         let halves = |pass: fn(bool) -> Pass| [false, true].map(pass).to_vec();
         match product {
-            Product::F32 => vec![Pass::Whole(Accumulate::FmaF32)],
-            Product::Bf16 if isa.bf16 => vec![Pass::Whole(Accumulate::DotBf16)],
-            Product::Bf16 => halves(|upper| Pass::HalfBf16 { upper }),
-            Product::F16 => halves(|second| Pass::HalfF16 { second }),
-            Product::U8S8 | Product::U8S7 if isa.vnni => vec![Pass::Whole(Accumulate::DotU8S8)],
-            Product::U8S8 => halves(|odd| Pass::HalfBytes { odd, flipped: false }),
-            Product::S8S8 | Product::S8S7 if isa.vnni => vec![Pass::Flipped],
-            Product::S8S8 => halves(|odd| Pass::HalfBytes { odd, flipped: true }),
-            Product::U8S7 => vec![Pass::Narrow { flipped: false }],
-            Product::S8S7 => vec![Pass::Narrow { flipped: true }],
-            Product::I16 => vec![Pass::Pairs],
+            DotType::F32 => vec![Pass::Whole(Accumulate::FmaF32)],
+            DotType::Bf16 if isa.bf16 => vec![Pass::Whole(Accumulate::DotBf16)],
+            DotType::Bf16 => halves(|upper| Pass::HalfBf16 { upper }),
+            DotType::F16 => halves(|second| Pass::HalfF16 { second }),
+            DotType::U8S8 | DotType::U8S7 if isa.vnni => vec![Pass::Whole(Accumulate::DotU8S8)],
+            DotType::U8S8 => halves(|odd| Pass::HalfBytes { odd, flipped: false }),
+            DotType::S8S8 | DotType::S8S7 if isa.vnni => vec![Pass::Flipped],
+            DotType::S8S8 => halves(|odd| Pass::HalfBytes { odd, flipped: true }),
+            DotType::U8S7 => vec![Pass::Narrow { flipped: false }],
+            DotType::S8S7 => vec![Pass::Narrow { flipped: true }],
+            DotType::I16 => vec![Pass::Pairs],
         }
     }
 }
@@ -128,7 +128,7 @@ struct Writer<'d> {
     b_row: Option<Int>,
     /// The next prefetch, and the distance to the ones that follow.
     ahead: Option<(Int, Int)>,
-    /// Bytes from a line of `B` to the one that [`Ahead::Panels`] prefetches, where lines are strided.
+    /// Bytes from a line of `B` to the one that [`PrefetchMode::Panels`] prefetches, where lines are strided.
     stream: Option<Int>,
 }
 
@@ -141,9 +141,10 @@ pub(super) fn write(dot: &Dot, f: &mut Function, begin: impl FnOnce(&mut Functio
         f.first_lanes(last)
     });
     let a_step = (!matches!(dot.a_step, Stride::Fixed(_))).then(|| argument(f, offset_of!(Args, a_step)));
-    let b_row = (dot.line == Line::Strided).then(|| argument(f, offset_of!(Args, b_row)));
-    let ahead = (dot.ahead == Ahead::Given).then(|| (argument(f, offset_of!(Args, ahead)), argument(f, offset_of!(Args, ahead_step))));
-    let stream = b_row.filter(|_| dot.ahead == Ahead::Panels).map(|row| {
+    let b_row = (dot.line == LineStride::Strided).then(|| argument(f, offset_of!(Args, b_row)));
+    let ahead = (dot.prefetch == PrefetchMode::Given)
+        .then(|| (argument(f, offset_of!(Args, prefetch)), argument(f, offset_of!(Args, prefetch_step))));
+    let stream = b_row.filter(|_| dot.prefetch == PrefetchMode::Panels).map(|row| {
         let lines = f.copy(row);
         f.shl(lines, STREAM_LINES.trailing_zeros() as u8);
         lines
@@ -184,9 +185,9 @@ impl Writer<'_> {
         f.add(table, ((STRIP_HEADER_WORDS + usize::from(self.dot.rows)) * size_of::<usize>()) as i32);
         f.repeat(taps, |f| self.tap(f, at, (panel, table), (flip, ones), &sums));
         let (first, others) = sums.split_at(self.each());
-        let add = if self.dot.product.is_whole() { Binary::AddI32 } else { Binary::AddF32 };
+        let add = if self.dot.product.is_integer() { Binary::AddI32 } else { Binary::AddF32 };
         others.iter().enumerate().for_each(|(i, other)| f.update(add, first[i % first.len()], *other));
-        if self.dot.start == Start::Add {
+        if self.dot.start == InitialSums::Add {
             self.add_memory(f, at, first);
         }
         first.to_vec()
@@ -199,7 +200,7 @@ impl Writer<'_> {
 
     /// Adds the values in memory to the sums.
     fn add_memory(&self, f: &mut Function, at: TileAt, sums: &[Val]) {
-        let add = if self.dot.product.is_whole() { Binary::AddI32 } else { Binary::AddF32 };
+        let add = if self.dot.product.is_integer() { Binary::AddI32 } else { Binary::AddF32 };
         let (at, row) = at.memory(f);
         for (i, line) in sums.chunks(usize::from(self.dot.vectors)).enumerate() {
             if i > 0 {
@@ -214,7 +215,7 @@ impl Writer<'_> {
 
     /// The initial sums, row by row, pinned; those of the other sets are zeros.
     fn begin(&self, f: &mut Function, at: TileAt) -> Vec<Val> {
-        let at = (self.dot.start == Start::Load).then(|| at.memory(f));
+        let at = (self.dot.start == InitialSums::Load).then(|| at.memory(f));
         let mut sums = Vec::new();
         for i in 0..self.dot.rows {
             if let Some((at, row)) = at.filter(|_| i > 0) {
@@ -264,10 +265,10 @@ impl Writer<'_> {
         let (blocks, shift) = (steps(f), unroll_shift(self.dot));
         f.shr(blocks, shift);
         f.repeat(blocks, |f| self.steps(f, &at, sums, 1 << shift));
-        let tail = steps(f);
-        f.and(tail, (1 << shift) - 1);
-        f.repeat(tail, |f| self.steps(f, &at, sums, 1));
-        if self.dot.partial > 0 {
+        let epilogue = steps(f);
+        f.and(epilogue, (1 << shift) - 1);
+        f.repeat(epilogue, |f| self.steps(f, &at, sums, 1));
+        if self.dot.k_tail > 0 {
             self.partial_step(f, &at, sums);
         }
     }
@@ -282,8 +283,8 @@ impl Writer<'_> {
     /// Bytes of a line of a packed panel.
     fn line(&self) -> i32 {
         match self.dot.line {
-            Line::Packed(vectors) => i32::from(vectors) * self.width.bytes() as i32,
-            Line::Strided => 0,
+            LineStride::Packed(vectors) => i32::from(vectors) * self.width.bytes() as i32,
+            LineStride::Strided => 0,
         }
     }
 
@@ -306,7 +307,7 @@ impl Writer<'_> {
             if let (Some(bytes), Some(k)) = (self.a_step, at.k) {
                 f.add(k, bytes);
             }
-            if let Some(bytes) = self.b_row.filter(|_| self.dot.product != Product::F16) {
+            if let Some(bytes) = self.b_row.filter(|_| self.dot.product != DotType::F16) {
                 f.add(at.b, bytes);
             }
         }
@@ -372,7 +373,7 @@ impl Writer<'_> {
     fn pairs_pass(&self, f: &mut Function, pass: Pass, at: &Cursor, from: i32, sums: &[Val], left: &mut LeftOf<'_>) {
         let vectors = usize::from(self.dot.vectors);
         let free = vectors.saturating_sub(if pass == Pass::Pairs { 1 } else { 2 });
-        let resident = if vectors == 1 || self.last.is_some() && self.dot.line == Line::Strided { vectors } else { free };
+        let resident = if vectors == 1 || self.last.is_some() && self.dot.line == LineStride::Strided { vectors } else { free };
         let b: Vec<Val> = (0..resident).map(|v| self.right(f, pass, at, from, v)).collect();
         let mut pending = None;
         for (i, sums) in sums.chunks(vectors).enumerate() {
@@ -399,7 +400,7 @@ impl Writer<'_> {
 
     /// The part of a vector of the line of `B` that a pass uses.
     fn right(&self, f: &mut Function, pass: Pass, at: &Cursor, from: i32, v: usize) -> Val {
-        let mask = self.mask(v).filter(|_| self.dot.line == Line::Strided);
+        let mask = self.mask(v).filter(|_| self.dot.line == LineStride::Strided);
         if let Pass::HalfF16 { second } = pass {
             let skip = if second && self.b_row.is_none() { self.line() / 2 } else { 0 };
             return f.load_as(Elem::F16, at.b.at(from + skip + (v * self.width.bytes() / 2) as i32), mask);
@@ -450,14 +451,14 @@ impl Writer<'_> {
         }
     }
 
-    /// The tail of K, a step that is not whole: the existing elements of `A`, then zeros.
+    /// The K epilogue, a step that is not whole: the existing elements of `A`, then zeros.
     fn partial_step(&self, f: &mut Function, at: &Cursor, sums: &[Val]) {
         let a_at = |i: usize, byte: i32| at.row(i, byte);
-        if self.dot.product == Product::F16 {
+        if self.dot.product == DotType::F16 {
             // One number: the first pass alone.
             return self.pass(f, self.passes[0], at, 0, &sums[..self.each()], &mut |_, i, _| Left::Memory(a_at(i, 0)));
         }
-        let bytes = usize::from(self.dot.partial) * 4 / self.dot.product.depth();
+        let bytes = usize::from(self.dot.k_tail) * 4 / self.dot.product.step_depth();
         for pass in &self.passes {
             self.pass(f, *pass, at, 0, &sums[..self.each()], &mut |f, i, _| {
                 let x = match bytes {

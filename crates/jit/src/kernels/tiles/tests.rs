@@ -1,18 +1,18 @@
 use super::*;
 use crate::kernels::cases::Case;
-use crate::kernels::dot::{Dot, Line};
+use crate::kernels::dot::{Dot, LineStride};
 use crate::testing::{golden, run};
 
 /// Bytes that the addresses of rows are before their first steps.
 const A_FROM: usize = 12;
 
 /// Types as the other kernels name them.
-fn types(product: TileProduct) -> Product {
-    Product::ALL.into_iter().find(|p| super::product(*p) == Some(product)).unwrap()
+fn types(product: TileProduct) -> DotType {
+    DotType::ALL.into_iter().find(|p| super::product(*p) == Some(product)).unwrap()
 }
 
 fn tiles(product: TileProduct, tall: u8, vectors: u8) -> Tiles {
-    Tiles { product, tall, vectors, line: vectors, start: Start::Zero, panels: Reuse::Temporal, ahead: Ahead::Given }
+    Tiles { product, tall, vectors, line: vectors, start: InitialSums::Zero, panels: Reuse::Temporal, prefetch: PrefetchMode::Given }
 }
 
 #[test]
@@ -22,13 +22,17 @@ fn tiles_hold_the_sums() {
             for rows in [[16, 16], [16, 7], [3, 3], [16, 0], [1, 0], [11, 0]] {
                 for (vectors, line) in [(1, 1), (2, 2), (3, 4), (4, 4), (3, 3)] {
                     for (taps, blocks, steps) in [(1, 1, 16), (3, 2, 16), (0, 1, 16), (2, 3, 12), (1, 1, 1)] {
-                        for start in [Start::Zero, Start::Load] {
+                        for start in [InitialSums::Zero, InitialSums::Load] {
                             let tall = if rows[1] > 0 { 2 } else { 1 };
-                            let panels = if start == Start::Load { Reuse::NonTemporal } else { Reuse::Temporal };
-                            let ahead = if start == Start::Load { [Ahead::Panels, Ahead::NextBlock][blocks % 2] } else { Ahead::Given };
-                            let kernel = Tiles { line, start, panels, ahead, ..tiles(product, tall, vectors) };
+                            let panels = if start == InitialSums::Load { Reuse::NonTemporal } else { Reuse::Temporal };
+                            let ahead = if start == InitialSums::Load {
+                                [PrefetchMode::Panels, PrefetchMode::NextBlock][blocks % 2]
+                            } else {
+                                PrefetchMode::Given
+                            };
+                            let kernel = Tiles { line, start, panels, prefetch: ahead, ..tiles(product, tall, vectors) };
                             let dot = Dot::new(types(product), (rows[0] + rows[1]) as u8, vectors);
-                            let dot = Dot { start, line: Line::Packed(line), ..dot };
+                            let dot = Dot { start, line: LineStride::Packed(line), ..dot };
                             sums_are_right(&kernel, &Case { dot, isa, taps, steps: steps * blocks, last: 0 }, Shape { rows, steps });
                         }
                     }
@@ -80,8 +84,8 @@ fn sums_are_right(kernel: &Tiles, case: &Case, shape: Shape) {
         sums: sums.as_mut_ptr().cast(),
         sums_row: sums_row * 4,
         sums_lower: shape.rows[0] * sums_row * 4,
-        ahead: 1 << 20,
-        ahead_step: 192,
+        prefetch: 1 << 20,
+        prefetch_step: 192,
     };
     run(Setup::Shape.function(case.isa), &shapes);
     run(kernel.function(case.isa), &args);

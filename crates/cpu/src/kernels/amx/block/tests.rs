@@ -1,7 +1,7 @@
 use super::*;
 use crate::kernels::scratch::lend;
 use oxidnn_jit::ir::Reuse;
-use oxidnn_jit::kernels::dot::{Ahead, Start};
+use oxidnn_jit::kernels::dot::{InitialSums, PrefetchMode};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// AMX, emulated where this processor has none.
@@ -22,15 +22,15 @@ fn refuses(what: &str, lens: [usize; 3], run: impl Fn(&mut [Vec<f32>; 3])) {
 #[test]
 fn blocks_refuse_operands_that_are_too_short() {
     let Some(isa) = isa() else { return };
-    let registers = Registers::get(isa, TileProduct::Bf16).unwrap();
+    let registers = TileConfig::get(isa, TileProduct::Bf16).unwrap();
     let kernel = Tiles {
         product: TileProduct::Bf16,
         tall: 2,
         vectors: 1,
         line: 1,
-        start: Start::Zero,
+        start: InitialSums::Zero,
         panels: Reuse::NonTemporal,
-        ahead: Ahead::Given,
+        prefetch: PrefetchMode::Given,
     };
     let block = Block::get(isa, kernel).unwrap();
     let (shape, blocks) = (Shape { rows: [3, 2], steps: 4 }, 2);

@@ -8,7 +8,7 @@ use super::{Operand, Part, Way};
 use crate::kernels::code::elem;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::lend;
-use crate::kernels::transpose::{Matrix, Squares, Turned, no_factors};
+use crate::kernels::transpose::{Matrix, RegisterTranspose, TransposeOperand, no_factors};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::transpose::{Transpose, UNCHANGED};
@@ -55,8 +55,8 @@ impl Brought {
     }
 
     /// The transposition that it needs, if any.
-    pub(super) fn build(&self, isa: Isa) -> Result<Option<Squares>, Error> {
-        self.squares.map(|kernel| Squares::of(isa, kernel)).transpose()
+    pub(super) fn build(&self, isa: Isa) -> Result<Option<RegisterTranspose>, Error> {
+        self.squares.map(|kernel| RegisterTranspose::of(isa, kernel)).transpose()
     }
 
     /// Copies the elements of a chunk to `numbers`, row by row.
@@ -65,7 +65,7 @@ impl Brought {
     /// If an element is outside its buffer.
     pub(super) fn bring(
         &self,
-        (simd, squares): (Simd, Option<&Squares>),
+        (simd, squares): (Simd, Option<&RegisterTranspose>),
         memory: &[Memory<'_>; OPERANDS],
         chunk: &Chunk<'_>,
         numbers: &mut [f32; CHUNK],
@@ -80,7 +80,7 @@ impl Brought {
             return memory.load(simd, chunk, t, numbers);
         };
         let size = kernel.from.bytes();
-        squares.turn(&Turned {
+        squares.turn(&TransposeOperand {
             from: Matrix { buf: memory.buf, at: at * size, row: inner * size },
             rows: chunk.run,
             columns: chunk.rows,

@@ -159,7 +159,7 @@ fn check(line: &str, target: &CpuTarget, (made, scratch): (Program, usize)) {
 #[test]
 fn stages_are_kernels_of_their_own_where_rows_are_not_one_run() {
     for target in targets() {
-        // Columns, blocks of channels with a tail, and rows that are reduced in segments.
+        // Columns, blocks of channels with an epilogue, and rows that are reduced in segments.
         for (tag, dims, forms) in [
             ("ba", [70, 9], [Rows::Down, Rows::Any]),
             ("ba", [3, 5000], [Rows::Down, Rows::Any]),
@@ -182,7 +182,7 @@ fn stages_are_kernels_of_their_own_where_rows_are_not_one_run() {
 #[test]
 fn rows_of_vectors_apart_are_one_kernel() {
     for target in targets() {
-        // Rows in the lanes of vectors, with a remainder, and blocks of channels with a tail.
+        // Rows in the lanes of vectors, with a remainder, and blocks of channels with an epilogue.
         for (tag, dims, kept) in [("ba", [70, 9], true), ("ba", [3, 500], true), ("Ab16a", [37, 40], true), ("Ba16b", [37, 40], false)] {
             // Blocks are vectors of one width.
             if !kept && target.jit.is_some_and(|isa| !isa.avx512) {

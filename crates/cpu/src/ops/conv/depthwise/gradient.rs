@@ -15,8 +15,8 @@ use crate::hardware::Core;
 use crate::kernels::access::Pos;
 use crate::kernels::chain::Chain;
 use crate::kernels::code::elem;
-use crate::kernels::epilogue::{self, Epilogue, Run as Places, Sums};
 use crate::kernels::multiversion::Simd;
+use crate::kernels::portable_epilogue::{self, PortableEpilogue, Run as Places, Sums};
 use crate::kernels::scratch::{Scratch, booked};
 use crate::kernels::strip;
 use crate::ops::strips::Place;
@@ -118,7 +118,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     problem.resolve();
     support::dense(&problem)?;
     let s = Setup::of(&problem.op)?;
-    epilogue::check(&problem.attr, s.weights)?;
+    portable_epilogue::check(&problem.attr, s.weights)?;
     // Reorders store blocks faster than one element or line after the other; few channels of groups are too few for that.
     let plain = s.weights.blocking().is_some_and(|b| b.inner.is_empty());
     if plain && (group == 1 || s.weights.dtype != DataType::F32) {
@@ -330,13 +330,13 @@ impl Generated for Gradient {
     }
 
     fn run(&self, kernels: &Self::Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DIFF_WEIGHTS)?)?;
-        tail.dst().zero_padding();
-        if tail.dst().dims().contains(&0) {
+        let epilogue = PortableEpilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DIFF_WEIGHTS)?)?;
+        epilogue.dst().zero_padding();
+        if epilogue.dst().dims().contains(&0) {
             return Ok(());
         }
         let [x, y] = &self.operands;
-        let bound = Bound { plan: self, kernels, operands: [(x, ctx.buf(x.arg)?), (y, ctx.buf(y.arg)?)], tail };
+        let bound = Bound { plan: self, kernels, operands: [(x, ctx.buf(x.arg)?), (y, ctx.buf(y.arg)?)], epilogue };
         let mut none = scratch.take(0)?;
         let tasks = self.chunks * self.shares;
         let sums = scratch.take(self.scratch())?;
@@ -354,7 +354,7 @@ struct Bound<'a> {
     plan: &'a Gradient,
     kernels: &'a [Vec<strip::Gradient>],
     operands: [(&'a Place, Buf<'a>); 2],
-    tail: Epilogue<'a>,
+    epilogue: PortableEpilogue<'a>,
 }
 
 /// Some places for a chunk of channels: images, one depth, rows.
@@ -439,14 +439,14 @@ impl Bound<'_> {
     /// Stores the gradients of the weights of a vector of channels from channel `first` on.
     fn store(&self, first: usize, sums: &mut [f32]) {
         let p = self.plan;
-        let dst = self.tail.dst();
-        let raw = self.tail.is_plain() && dst.blocking().inner.iter().all(|(dim, _)| dim < 3);
+        let dst = self.epilogue.dst();
+        let raw = self.epilogue.is_plain() && dst.blocking().inner.iter().all(|(dim, _)| dim < 3);
         match dst.dtype() {
             DataType::F32 if raw => return self.store_raw(first, sums, |line| line),
             DataType::Bf16 if raw => return self.store_raw(first, sums, |line| line.map(|sum| bf16_pair(sum, 0.0) as u16)),
             _ => {}
         }
-        let n = self.tail.dst().dims().len();
+        let n = self.epilogue.dst().dims().len();
         let channels = p.lanes.min(p.channels - first);
         let widths = p.window[2].taps;
         let step = p.group * p.lanes;
@@ -456,7 +456,7 @@ impl Bound<'_> {
             if p.group == 1 {
                 pos[0] = first as i64;
                 let sums = Sums { data: sums, exact: None, step, columns: channels, dim: 0 };
-                self.tail.store(sums, std::iter::once(Places { pos, dim: n - 1, step: 1, count: widths }));
+                self.epilogue.store(sums, std::iter::once(Places { pos, dim: n - 1, step: 1, count: widths }));
                 continue;
             }
             for (group, channel) in (0..channels / p.group).flat_map(|g| (0..p.group).map(move |c| (g, c))) {
@@ -464,14 +464,14 @@ impl Bound<'_> {
                 pos[3 - p.lane_dim] = channel as i64;
                 let data = &mut sums[channel * p.lanes + group * p.group..];
                 let sums = Sums { data, exact: None, step, columns: p.group, dim: p.lane_dim };
-                self.tail.store(sums, std::iter::once(Places { pos, dim: n - 1, step: 1, count: widths }));
+                self.epilogue.store(sums, std::iter::once(Places { pos, dim: n - 1, step: 1, count: widths }));
             }
         }
     }
 
     /// Stores them as they are but for their type to a gradient whose taps are at strides.
     fn store_raw<T: Element>(&self, first: usize, sums: &[f32], typed: impl Fn([f32; LANES]) -> [T; LANES]) {
-        let (p, dst) = (self.plan, self.tail.dst());
+        let (p, dst) = (self.plan, self.epilogue.dst());
         let channels = p.lanes.min(p.channels - first);
         let distance = |i: usize| spatial(i, dst.dims().len(), 3).map_or(0, |d| dst.blocking().strides[d] as usize);
         let ([depth, row, column], [_, heights, widths]) = ([0, 1, 2].map(distance), [0, 1, 2].map(|i| p.window[i].taps));
@@ -509,7 +509,7 @@ impl Bound<'_> {
     /// Whether the channels of a vector are neighbours in the gradient: it is in blocks of vectors.
     fn are_neighbours(&self) -> bool {
         let p = self.plan;
-        let mut blocks = self.tail.dst().blocking().inner.iter();
+        let mut blocks = self.epilogue.dst().blocking().inner.iter();
         let groups = blocks.next().filter(|block| block.0 == 0).map_or(0, |block| block.1 as usize);
         let of_groups = p.group == 1 || blocks.next() == Some((p.lane_dim, p.group as i64));
         of_groups && blocks.next().is_none() && groups > 0 && (groups * p.group).is_multiple_of(p.lanes)

@@ -12,10 +12,10 @@ use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::Core;
 use crate::kernels::code::elem;
-use crate::kernels::epilogue;
+use crate::kernels::microkernel::epilogue::{Epilogue, EpilogueRequest};
+use crate::kernels::portable_epilogue;
 use crate::kernels::scratch::booked;
 use crate::kernels::strip::{Channels, Line as Taps, Row, Strip, Table};
-use crate::kernels::tile::tail::{About, Tail};
 use crate::ops::passes;
 use crate::ops::strips::{Met, Place, Segment, Width, table};
 use crate::row::RowPlan;
@@ -92,7 +92,7 @@ pub(crate) struct Depthwise {
     /// Whether kernels read a copy of the weights, less their zero point.
     pub(super) shifted: bool,
     /// The epilogue of strips.
-    pub(super) tail: Tail,
+    pub(super) epilogue: Epilogue,
 }
 
 /// Elements of scratch of an execution.
@@ -102,15 +102,15 @@ pub(super) struct ScratchLens {
     pub(super) weights: usize,
     /// Zero points of the source by channel, if it has any.
     pub(super) shifts: usize,
-    /// Operands of the tail.
-    pub(super) tail: usize,
+    /// Operands of the epilogue.
+    pub(super) epilogue: usize,
 }
 
 impl ScratchLens {
     /// Bytes in total; `None` on overflow.
     fn bytes(self) -> Option<usize> {
-        let ScratchLens { weights, shifts, tail } = self;
-        booked(&[weights, shifts, tail])
+        let ScratchLens { weights, shifts, epilogue } = self;
+        booked(&[weights, shifts, epilogue])
     }
 }
 
@@ -198,7 +198,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let data_tag = if group == [1, 1] { data_tag([s.source.1, s.result.1], &s.sizes, (target, lanes), scatters) } else { "axb".into() };
     let problem = resolved(problem, [&data_tag, &tag])?;
     let s = Setup::of(&problem.op)?;
-    epilogue::check(&problem.attr, s.result.1)?;
+    portable_epilogue::check(&problem.attr, s.result.1)?;
     check_quantisation(&problem.attr, &s)?;
     let kernel = Depthwise::new(&s, &problem.attr, (target, jit))?;
     RowPlan::of(problem, target, kernel.scratch().and_then(ScratchLens::bytes), kernel)
@@ -263,21 +263,21 @@ fn is_product(s: &Setup<'_>, [from, to]: [usize; 2], (jit, words): (Isa, bool)) 
 }
 
 /// The epilogue of strips.
-fn tail(s: &Setup<'_>, attr: &Attr) -> Result<Tail, Skip> {
+fn epilogue(s: &Setup<'_>, attr: &Attr) -> Result<Epilogue, Skip> {
     let scaled = [s.source.0, Arg::WEIGHTS].iter().any(|a| attr.scales.contains_key(a));
-    let about = About { attr, dst: s.result.1, columns: 1, batch: 0, compensated: false, scaled, biased: s.biased };
-    Tail::of(&about)
+    let about = EpilogueRequest { attr, dst: s.result.1, columns: 1, batch: 0, compensated: false, scaled, biased: s.biased };
+    Epilogue::of(&about)
 }
 
 /// The segments of every phase of the width, for strips of `kernel`.
-fn segments(width: &Width, kernel: &generated::Depthwise, (jit, tail): (Isa, &Tail)) -> Vec<Vec<Segment<generated::Depthwise>>> {
+fn segments(width: &Width, kernel: &generated::Depthwise, (jit, epilogue): (Isa, &Epilogue)) -> Vec<Vec<Segment<generated::Depthwise>>> {
     let of_phase = |phase: &Phase| {
         let most =
             generated::Depthwise::most_results(jit, phase.taps.len(), kernel.group(), [kernel.window.masked, kernel.single, kernel.signed]);
         // Pixels that share no source would only evict each other's lines, which are read to the end by the strips that follow.
         let apart = kernel.window.across && phase.taps.len() as i64 <= width.line.stride;
         let most = if apart { most.min(MOST_APART) } else { most };
-        width.cut(phase, most, (&kernel.window, tail), |window, _| kernel.with(window))
+        width.cut(phase, most, (&kernel.window, epilogue), |window, _| kernel.with(window))
     };
     width.line.phases.iter().map(of_phase).collect()
 }
@@ -322,14 +322,14 @@ impl Depthwise {
             return Err(Skip::Layout("blocks of channels, in which groups do not fill vectors alike".into()));
         }
         check_groups(words, source_elem, jit, [masked && !single, attr.zero_points.contains_key(&s.source.0)])?;
-        let tail = tail(s, attr)?;
+        let epilogue = epilogue(s, attr)?;
         let pixels = to.iter().fold(s.sizes.mb.max(0) as usize, |all, n| all.saturating_mul((*n).max(0) as usize));
         passes::fills(attr, [pixels, channels], (jit, target))?;
         let row = (from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes());
         let [kd, kh, kw] = s.sizes.k.map(|k| k.max(1) as usize);
         let (far, met) = (are_far([source, result], target), if are_apart(s) { 1 } else { kh });
         let across = far || is_across(s, lanes * source_elem.bytes());
-        let fills_lines = result.dtype == DataType::F32 && jit.avx512 && tail.is_repeatable();
+        let fills_lines = result.dtype == DataType::F32 && jit.avx512 && epilogue.is_repeatable();
         let most = common([from_place.even(lanes), to_place.even(lanes)], lanes);
         let order = (s.result_channel, together);
         if !is_placed(weights, used, group, order) {
@@ -385,7 +385,7 @@ impl Depthwise {
             attr: attr.clone(),
             source: from_place,
             result: to_place,
-            segments: segments(&width, &kernel, (jit, &tail)),
+            segments: segments(&width, &kernel, (jit, &epilogue)),
             kernel: [kd, kh, kw],
             channels,
             images: s.sizes.mb as usize,
@@ -397,7 +397,7 @@ impl Depthwise {
             rows,
             together: kept.clamp(1, rows),
             shifted,
-            tail,
+            epilogue,
             width,
         })
     }
@@ -408,7 +408,7 @@ impl Depthwise {
         let weights = if self.shifted { (self.kernel.iter().product::<usize>() * self.group[0]).checked_mul(channels)? } else { 0 };
         // The last vector is read whole.
         let shifts = if self.attr.zero_points.contains_key(&self.source.arg) { channels + self.jit.width().lanes() } else { 0 };
-        Some(ScratchLens { weights, shifts, tail: self.tail.scratch(self.channels)? })
+        Some(ScratchLens { weights, shifts, epilogue: self.epilogue.scratch(self.channels)? })
     }
 }
 

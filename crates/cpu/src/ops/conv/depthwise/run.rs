@@ -5,10 +5,10 @@ use super::jit::Depthwise;
 use crate::kernels::access::View;
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::{Before, Chain};
+use crate::kernels::microkernel::EpilogueArgs;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::kernels::strip::{Call, Operand, Strip, Table};
-use crate::kernels::tile::TailArgs;
 use crate::ops::strips::Segment;
 use crate::row::Generated;
 use oxidnn_jit::kernels::depthwise as generated;
@@ -45,10 +45,10 @@ impl Generated for Depthwise {
             Broadcast::zero_point(simd, ctx, &self.attr, self.source.arg, source.dims())?.line(&[0; MAX_NDIMS], 1, used);
             rest.fill(0.0);
         }
-        let operands = scratch.take(lens.tail)?.into_slice();
+        let operands = scratch.take(lens.epilogue)?.into_slice();
         let chain = Chain::new(simd, ctx, &self.attr, self.result.arg)?.with(&before);
-        let tail = self.tail.args(&chain, 1, &[], operands)?;
-        let bound = Bound { plan: self, strips, from: source.buf(), to: dst.buf(), weights: self.weights(&weights, copy), shift, tail };
+        let epilogue = self.epilogue.args(&chain, 1, &[], operands)?;
+        let bound = Bound { plan: self, strips, from: source.buf(), to: dst.buf(), weights: self.weights(&weights, copy), shift, epilogue };
         let rows = (self.result_sizes[0] * self.result_sizes[1]) as usize;
         let tasks = self.images * self.chunks * rows.div_ceil(self.rows);
         ctx.executor().run(self.workers.min(ctx.executor().threads().max(1)), tasks, &|_, task| bound.task(task));
@@ -88,7 +88,7 @@ struct Bound<'a> {
     to: Buf<'a>,
     weights: Operand<'a>,
     shift: &'a [f32],
-    tail: TailArgs<'a>,
+    epilogue: EpilogueArgs<'a>,
 }
 
 /// The work of a task: some result rows of an image times a chunk of channels.
@@ -140,7 +140,7 @@ impl Bound<'_> {
             strips: segment.strips,
             channels: task.channels,
             shift: self.shift.get(task.first..).unwrap_or_default(),
-            tail: (&self.tail, task.first),
+            epilogue: (&self.epilogue, task.first),
             far: p.far,
         });
     }

@@ -11,9 +11,11 @@ use super::{Pass, Place, Tiles};
 use crate::kernels::access::Pos;
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::bytes;
+use crate::kernels::microkernel::{
+    AddressList, DotType, InitialSums, MOST_ROWS, Microkernel, MicrokernelCall, MicrokernelKey, ONE_STRIP, Panels, Stride, TileStrip,
+};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Part, Scratch};
-use crate::kernels::tile::{Call, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tile};
 use crate::ops::conv::geometry::{Line, Phase};
 use crate::row::Generated;
 use oxidnn_jit::Isa;
@@ -53,7 +55,7 @@ const MAX_PANEL_COLUMNS: usize = 64;
 const CHANNELS: usize = 512;
 
 /// The kernels: for the first run of taps, and for those added to it.
-pub(super) type Kernels = [Tile; 2];
+pub(super) type Kernels = [Microkernel; 2];
 
 /// The weights of a pass.
 #[derive(Clone, Copy)]
@@ -155,24 +157,24 @@ impl Compensation {
 
     /// Generates the kernels.
     pub(super) fn build(&self) -> Result<Kernels, Error> {
-        let spec = Spec { a_step: Stride::Given, ..Spec::new(Product::U8S8, 1, self.width / self.isa.width().lanes()) };
-        let next = Spec { start: Start::Load, ..spec.clone() };
-        Ok([Tile::get(self.isa, &spec)?, Tile::get(self.isa, &next)?])
+        let spec = MicrokernelKey { a_step: Stride::Given, ..MicrokernelKey::new(DotType::U8S8, 1, self.width / self.isa.width().lanes()) };
+        let next = MicrokernelKey { start: InitialSums::Load, ..spec.clone() };
+        Ok([Microkernel::get(self.isa, &spec)?, Microkernel::get(self.isa, &next)?])
     }
 
     /// Sums the columns of all panels, pass by pass, by a microkernel of one row whose source is ones.
     pub(super) fn sums<'s>(&self, kernels: &Kernels, ones: Buf, weights: Weights<'_, 's>, to: Part<'s>) -> &'s [i32] {
         let mut words = [0; ONE_STRIP];
-        let mut list = List::new(&mut words, 1);
-        list.strip(Strip { tiles: 1, sums: 0, a_row: 0, c_row: 0, to: (0, &[0; MOST_ROWS]) });
+        let mut list = AddressList::new(&mut words, 1);
+        list.strip(TileStrip { tiles: 1, sums: 0, a_row: 0, c_row: 0, to: (0, &[0; MOST_ROWS]) });
         list.tap(0, ones.as_ptr().addr(), &[0; MOST_ROWS]);
         let sums = to.fill(weights.executor, self.width, &|index, sums| {
             let (pass, panel) = (index / weights.panels, index % weights.panels);
             let Panel { memory: b, at, bytes, count, .. } = (weights.of)(pass);
             sums.fill(0.0);
             for (i, [first, steps]) in self.stretches[pass].iter().enumerate().filter(|_| panel < count) {
-                let raw = Call::raw(list.strips(), *steps, Panels::one(at + panel * bytes + first), (&mut *sums, self.width));
-                kernels[i.min(1)].run(Call { a: ones, zeros: ones, b, ..raw });
+                let raw = MicrokernelCall::raw(list.strips(), *steps, Panels::one(at + panel * bytes + first), (&mut *sums, self.width));
+                kernels[i.min(1)].run(MicrokernelCall { a: ones, zeros: ones, b, ..raw });
             }
         });
         bytemuck::cast_slice(sums)

@@ -2,7 +2,7 @@
 
 use super::order::{Patch, Segment};
 use super::{Pass, Place};
-use crate::kernels::tile::MOST_ROWS;
+use crate::kernels::microkernel::MOST_ROWS;
 
 /// An iterator over results in the order of a pass.
 pub(super) struct Cursor<'p> {

@@ -5,8 +5,8 @@
 //! weights. It takes as many multiply-adds as the groups one by one, since each of these would fill a vector as well, but addresses,
 //! epilogue and stores are shared, and a source pixel is read in one piece.
 
+use crate::kernels::microkernel::pack::{self, PanelLayout, PlainMatrix};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::tile::pack::{self, Form, Plain};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Buf;
 
@@ -32,7 +32,7 @@ pub(super) struct Packed {
     pub(super) width: usize,
     /// Elements of a step, and how many of them are interleaved (VNNI) for each column.
     pub(super) step: usize,
-    pub(super) together: usize,
+    pub(super) vnni: usize,
     /// The layout of the weights that are read.
     pub(super) from: WeightLines,
 }
@@ -46,7 +46,7 @@ pub(super) struct WeightLines {
     pub(super) depth: usize,
     pub(super) columns: usize,
     /// Interleaved elements (VNNI) of a column, columns of a panel, bytes of a tap and of a panel.
-    pub(super) together: usize,
+    pub(super) vnni: usize,
     pub(super) width: usize,
     pub(super) tap: usize,
     pub(super) panel: usize,
@@ -86,19 +86,19 @@ impl WeightLines {
     fn place(&self, at: usize, line: usize, size: usize) -> (usize, usize) {
         let all = self.depth * self.groups;
         let (tap, group, depth) = (line / all, line % all / self.depth, line % self.depth);
-        (at + group * self.panel + tap * self.tap + depth / self.together * self.together * self.width * size, group)
+        (at + group * self.panel + tap * self.tap + depth / self.vnni * self.vnni * self.width * size, group)
     }
 
     /// Reads the words of a [whole](WeightLines::is_whole) step, whose first line is `line`.
     fn read_words(&self, from: Buf, at: usize, (line, size): (usize, usize), words: &mut [u8]) {
-        let ((at, group), word) = (self.place(at, line, size), self.together * size);
+        let ((at, group), word) = (self.place(at, line, size), self.vnni * size);
         words.fill(0);
         from.read(at, &mut words[group * self.columns * word..][..self.columns * word]);
     }
 
     /// Whether every step is stored as whole words, each of one group, so that a step can be copied as it is.
     fn is_whole(&self, step: usize) -> bool {
-        self.together == step && step > 1 && self.depth.is_multiple_of(step)
+        self.vnni == step && step > 1 && self.depth.is_multiple_of(step)
     }
 
     /// Reads line `line`, elements of `size` bytes, of the panel at byte `at`; with joined groups `at` is the first group's panel.
@@ -106,11 +106,11 @@ impl WeightLines {
         to.fill(0);
         let (at, group) = self.place(at, line, size);
         let to = &mut to[group * self.columns * size..][..self.columns * size];
-        if self.together == 1 {
+        if self.vnni == 1 {
             return from.read(at, to);
         }
         for (column, to) in to.chunks_exact_mut(size).enumerate() {
-            from.read(at + (column * self.together + line % self.depth % self.together) * size, to);
+            from.read(at + (column * self.vnni + line % self.depth % self.vnni) * size, to);
         }
     }
 }
@@ -130,7 +130,7 @@ impl Packed {
 
     /// Packs panel `panel`; its weights begin at byte `at` of `from`.
     pub(super) fn pack(&self, simd: Simd, (from, at): (Buf, usize), to: Buf, panel: usize) {
-        if self.from.groups == 1 && self.from.together == 1 {
+        if self.from.groups == 1 && self.from.vnni == 1 {
             return self.pack_lines(simd, (from, at), to, panel);
         }
         let size = 4 / self.step;
@@ -159,7 +159,7 @@ impl Packed {
     /// The same for weights with one depth a line, some steps at a time.
     fn pack_lines(&self, simd: Simd, (from, at): (Buf, usize), to: Buf, panel: usize) {
         let size = 4 / self.step;
-        let (line, form) = (self.width * size, Form { size, together: self.together, width: self.width });
+        let (line, form) = (self.width * size, PanelLayout { size, vnni: self.vnni, width: self.width });
         let (mut read, mut words) = ([0u8; PACKED_STEPS * MAX_PANEL_COLUMNS * 4], [0.0f32; PACKED_STEPS * MAX_PANEL_COLUMNS]);
         for tap in 0..self.taps {
             for first in (0..self.steps).step_by(PACKED_STEPS) {
@@ -168,7 +168,7 @@ impl Packed {
                 let lines = &mut read[..depth * line];
                 from.read(at + (self.first + tap * self.tap_lines + first * self.step) * line, lines);
                 let words = &mut words[..steps * self.width];
-                pack::panels(simd, &Plain { bytes: lines, depth: line, column: size }, 0..depth, 0..self.width, form, words);
+                pack::panels(simd, &PlainMatrix { bytes: lines, depth: line, column: size }, 0..depth, 0..self.width, form, words);
                 to.write(panel * self.words() + (tap * self.steps + first) * self.width, words);
             }
         }

@@ -8,15 +8,15 @@ use super::padded::Images;
 use super::{Pass, Place, Tap, Tiles};
 use crate::decision::How;
 use crate::kernels::access::{Pos, View};
-use crate::kernels::amx::{Loops, ReadyLoops};
+use crate::kernels::amx::{Macrokernel, ReadyMacrokernel};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::{Before, Chain};
-use crate::kernels::epilogue::{Epilogue, Run, Sums};
+use crate::kernels::macrokernel::{Operands, PADDING, Packing, RowProvider, SumBlock};
+use crate::kernels::microkernel::upconvert::UpconvertedSources;
+use crate::kernels::microkernel::{AddressList, MOST_ROWS, TileStrip, epilogue};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::nest::{Block, Operands, PADDING, Packs, Rows};
+use crate::kernels::portable_epilogue::{PortableEpilogue, Run, Sums};
 use crate::kernels::scratch::{Part, Scratch};
-use crate::kernels::tile::wide::Sources;
-use crate::kernels::tile::{List, MOST_ROWS, Strip, tail};
 use crate::ops::conv::geometry::Line;
 use crate::ops::conv::window::{self, place};
 use crate::row::Generated;
@@ -34,7 +34,7 @@ pub(super) struct Bound<'a> {
     /// The first result line, within an image, of the band that is computed.
     band: usize,
     zeros: usize,
-    tail: Option<&'a Epilogue<'a>>,
+    epilogue: Option<&'a PortableEpilogue<'a>>,
     compensation: &'a [i32],
     weight_compensation: Option<&'a WeightCompensation<'a>>,
     /// The source and the weights.
@@ -106,8 +106,8 @@ impl Bound<'_> {
     }
 
     /// Subtracts sums of the source elements that rows read, times the zero points of the weights.
-    fn subtract_weight_compensation(&self, weight_compensation: &WeightCompensation<'_>, block: &mut Block<'_>) {
-        let mut cursor = Rows::cursor(self, block.unit, block.rows.start);
+    fn subtract_weight_compensation(&self, weight_compensation: &WeightCompensation<'_>, block: &mut SumBlock<'_>) {
+        let mut cursor = RowProvider::cursor(self, block.unit, block.rows.start);
         let channel = (self.pass.units.group(block.unit) * self.plan.channels + block.columns.start) as i64;
         let columns = block.columns.len();
         for row in block.sums.chunks_mut(block.step).take(block.rows.len()) {
@@ -121,11 +121,11 @@ impl Bound<'_> {
     /// Lists a strip of results without taps on padding: as many tiles as the line has left, or a single tile that continues in the next
     /// line.
     #[inline(always)]
-    fn inner(&self, cursor: &mut Cursor<'_>, (sums, most): (usize, usize), list: &mut List<'_>) -> usize {
+    fn inner(&self, cursor: &mut Cursor<'_>, (sums, most): (usize, usize), list: &mut AddressList<'_>) -> usize {
         let (rows, segment) = (list.rows(), cursor.segment());
-        let list_all = |list: &mut List<'_>, lanes: [(usize, &[usize; MOST_ROWS]); 2], tiles: usize| {
+        let list_all = |list: &mut AddressList<'_>, lanes: [(usize, &[usize; MOST_ROWS]); 2], tiles: usize| {
             let [a_row, c_row] = lanes.map(|lane| lane.1[1]);
-            list.strip(Strip { tiles, sums, a_row, c_row, to: lanes[1] });
+            list.strip(TileStrip { tiles, sums, a_row, c_row, to: lanes[1] });
             self.pass.taps(segment, |t| list.tap(t.b, lanes[0].0.wrapping_add_signed(t.a), lanes[0].1));
         };
         if cursor.left >= rows {
@@ -150,7 +150,7 @@ impl Bound<'_> {
     }
 }
 
-impl<'a> Rows for Bound<'a> {
+impl<'a> RowProvider for Bound<'a> {
     type Cursor = Cursor<'a>;
 
     fn cursor(&self, unit: usize, row: usize) -> Cursor<'a> {
@@ -158,13 +158,13 @@ impl<'a> Rows for Bound<'a> {
     }
 
     #[inline]
-    fn strip(&self, cursor: &mut Cursor<'a>, sums: usize, most: usize, list: &mut List<'_>) -> usize {
+    fn strip(&self, cursor: &mut Cursor<'a>, sums: usize, most: usize, list: &mut AddressList<'_>) -> usize {
         let (pass, segment, rows) = (self.pass, cursor.segment, list.rows());
         if cursor.segment().exact {
             return self.inner(cursor, (sums, most), list);
         }
         let (pixels, to) = self.pixels(cursor, rows);
-        list.strip(Strip { tiles: 1, sums, a_row: 0, c_row: 0, to: (0, &to) });
+        list.strip(TileStrip { tiles: 1, sums, a_row: 0, c_row: 0, to: (0, &to) });
         let mut line = [0; MOST_ROWS];
         pass.taps(&pass.order.segments[segment], |t| {
             if self.tap(&t, &pixels, rows, &mut line) || self.plan.compensation.is_some() {
@@ -179,12 +179,12 @@ impl<'a> Rows for Bound<'a> {
         [self.source + group * self.plan.from.group, self.result + group * self.plan.to.group]
     }
 
-    fn store(&self, mut block: Block<'_>) {
-        let Some(tail) = self.tail else { return };
+    fn store(&self, mut block: SumBlock<'_>) {
+        let Some(epilogue) = self.epilogue else { return };
         if let Some(subpixel) = &self.pass.subpixel {
-            return subpixel.store(self, tail.dst().buf(), block);
+            return subpixel.store(self, epilogue.dst().buf(), block);
         }
-        let n = tail.dst().dims().len();
+        let n = epilogue.dst().dims().len();
         let channel = (self.pass.units.group(block.unit) * self.plan.channels + block.columns.start) as i64;
         let step = self.pass.lines[2].step;
         let mut cursor = self.cursor(block.unit, block.rows.start);
@@ -215,7 +215,7 @@ impl<'a> Rows for Bound<'a> {
             (block.sums, None)
         };
         let sums = Sums { data, exact, step: block.step, columns: block.columns.len(), dim: 1 };
-        tail.store(sums, runs);
+        epilogue.store(sums, runs);
     }
 }
 
@@ -236,7 +236,7 @@ impl Tiles {
                 (None, _) => {}
                 (Some(packed), Some(subpixel)) => subpixel.pack(weights.buf(), (self.weights, self.panel_width), to, packed.width),
                 (Some(packed), None) => ctx.executor().run(ctx.executor().threads(), pass.panels(), &|_, panel| {
-                    let each = pass.drive.shape().panels();
+                    let each = pass.macrokernel.shape().panels();
                     let from = pass.units.group(panel / each) * self.panels + panel % each;
                     packed.pack(simd, (weights.buf(), self.weights + from * self.panel), to, panel);
                 }),
@@ -246,7 +246,7 @@ impl Tiles {
 
     /// Runs the tasks of all passes, `task(pass, index, scratch)`, as one job: every worker has its share of each pass.
     fn all_tasks(&self, ctx: &Ctx<'_>, shares: &mut Part<'_>, task: &(dyn Fn(usize, usize, &mut [f32]) + Sync)) {
-        let tasks = |pass: &Pass| pass.drive.tasks();
+        let tasks = |pass: &Pass| pass.macrokernel.tasks();
         let workers = self.passes.iter().map(tasks).max().unwrap_or(0).min(self.workers).max(1);
         let each = |pass: &Pass| tasks(pass).div_ceil(workers);
         let all: usize = self.passes.iter().map(each).sum();
@@ -272,7 +272,7 @@ impl Tiles {
             Some(packed) => (words, self.passes[i].packed_at * 4, packed.words() * 4),
         };
         let (channel, depth) = (pass.units.first * self.depth, pass.units.joined * self.depth);
-        Panel { memory, at, bytes, count: pass.panels(), each: pass.drive.shape().panels(), channel, depth }
+        Panel { memory, at, bytes, count: pass.panels(), each: pass.macrokernel.shape().panels(), channel, depth }
     }
 
     /// The zero points of the source.
@@ -311,7 +311,7 @@ impl Tiles {
         let (width, all) = (compensation.width, self.channels * self.groups);
         let out: &mut [i32] = bytemuck::cast_slice_mut(channels.into_slice());
         for (i, (pass, out)) in self.passes.iter().zip(out.chunks_exact_mut(all.max(1))).enumerate() {
-            let each = pass.drive.shape().panels() * width;
+            let each = pass.macrokernel.shape().panels() * width;
             let (out, columns) = (&mut out[pass.units.first * self.channels..], pass.units.joined * self.channels);
             let sums = sums[i * panels * width..].chunks_exact(each.max(1)).take(pass.units.count);
             for (out, sums) in out.chunks_exact_mut(columns).zip(sums) {
@@ -348,7 +348,7 @@ impl Tiles {
 
 /// The kernels of the passes, and of the sums of the weights' columns.
 pub(super) struct Code {
-    passes: Vec<ReadyLoops>,
+    passes: Vec<ReadyMacrokernel>,
     compensation: Option<compensation::Kernels>,
 }
 
@@ -362,14 +362,14 @@ struct On<'e, 'a> {
 
 impl Generated for Tiles {
     fn decision(&self, problem: &Problem) -> Decision {
-        let Some(pass) = self.passes.iter().max_by_key(|p| p.drive.shape().columns * p.drive.shape().units) else {
+        let Some(pass) = self.passes.iter().max_by_key(|p| p.macrokernel.shape().columns * p.macrokernel.shape().units) else {
             return Decision::default();
         };
-        let algorithm = match pass.drive {
-            Loops::Vectors(_) => "implicit product of windows and weights, on vectors",
-            Loops::Tiles(_) => "implicit product of windows and weights, on tiles of AMX",
+        let algorithm = match pass.macrokernel {
+            Macrokernel::Vector(_) => "implicit product of windows and weights, on vectors",
+            Macrokernel::Amx(_) => "implicit product of windows and weights, on tiles of AMX",
         };
-        let (how, copies) = (pass.drive.how(), (self.scratch.packed + self.scratch.widened) * 4);
+        let (how, copies) = (pass.macrokernel.how(), (self.scratch.packed + self.scratch.widened) * 4);
         How { algorithm: algorithm.into(), copies, cores: how.cores.min(self.workers), ..how }.decision(problem)
     }
 
@@ -386,12 +386,12 @@ impl Generated for Tiles {
                 result,
                 band: 0,
                 zeros: PADDING,
-                tail: None,
+                epilogue: None,
                 compensation: &[],
                 weight_compensation: None,
                 factors: [Buf::empty(); 2],
             };
-            pass.drive.build(Some(&nowhere))
+            pass.macrokernel.build(Some(&nowhere))
         });
         let compensation = self.compensation.as_ref().map(|c| c.build());
         Ok(Code { passes: passes.collect::<Result<_, Error>>()?, compensation: compensation.transpose()? })
@@ -411,7 +411,7 @@ impl Generated for Tiles {
         let zeros = scratch.take(lens.zeros)?.into_buf();
         let padding = if self.fills { self.zero_points(simd, ctx)?.at(&[0; MAX_NDIMS]) as i32 as u8 } else { 0 };
         zeros.fill(padding);
-        let lines = scratch.take(lens.tail)?.into_slice();
+        let lines = scratch.take(lens.epilogue)?.into_slice();
         let ones = zeros.part(zeros.len() - 4, 4);
         ones.fill(1);
         let sums = [scratch.take(lens.panel_sums)?, scratch.take(lens.channel_sums)?];
@@ -438,9 +438,9 @@ impl Generated for Tiles {
         };
         let before = Before::new(&self.attr, factors, View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1)))?;
         let chain = Chain::new(simd, ctx, &self.attr, self.result)?.with(&before);
-        let (args, tail) = match &self.tail {
-            Some(tail) => (Some(tail.args(&chain, 1, compensation, lines)?), None),
-            None => (None, Some(Epilogue::new(chain)?)),
+        let (args, epilogue) = match &self.epilogue {
+            Some(epilogue) => (Some(epilogue.args(&chain, 1, compensation, lines)?), None),
+            None => (None, Some(PortableEpilogue::new(chain)?)),
         };
         let pixels = if self.padded.is_some() { padded } else { source.buf() };
         let bound = Bound {
@@ -450,14 +450,14 @@ impl Generated for Tiles {
             result: dst.buf().as_ptr().addr() + self.to.base,
             band: 0,
             zeros: zeros.as_ptr().addr(),
-            tail: tail.as_ref(),
+            epilogue: epilogue.as_ref(),
             compensation,
             weight_compensation: weight_compensation.as_ref(),
             factors: [source.buf(), weights.buf()],
         };
         let columns = self.channels * self.groups;
         // With compensation, every pass has epilogue operands of its own.
-        let apart = if compensation.is_empty() { 0 } else { tail::Tail::apart(columns) };
+        let apart = if compensation.is_empty() { 0 } else { epilogue::Epilogue::apart(columns) };
         let left = &AtomicBool::new(false);
         let run = |sources, (before, band): (usize, usize), (i, task): (usize, usize), share: &mut [f32]| {
             let pass = &self.passes[i];
@@ -466,20 +466,20 @@ impl Generated for Tiles {
             let compensation = compensation.get(i * columns..).unwrap_or_default();
             let operands = Operands {
                 simd,
-                work: &Bound { pass, compensation, band, result: bound.first_result(before, band), ..bound },
+                rows: &Bound { pass, compensation, band, result: bound.first_result(before, band), ..bound },
                 a: pixels,
                 zeros,
                 sources,
                 left,
                 b,
                 notes: ctx.notes(Arg::WEIGHTS),
-                packs: Packs::Nothing,
+                packs: Packing::Nothing,
                 b_unit: &|unit| b_at + unit * b_panel * each,
                 b_panel,
                 b_row: 0,
                 a_step: 0,
                 c: dst.buf(),
-                tail: args.as_ref().map(|a| (a, first_column)),
+                epilogue: args.as_ref().map(|a| (a, first_column)),
             };
             code.passes[i].task(task, share, &operands);
         };
@@ -496,7 +496,7 @@ impl Generated for Tiles {
             }
         }
         if let Some(wide) = self.widens().filter(|_| left.load(Ordering::Relaxed)) {
-            let sources = Sources::new(wide, (simd, ctx.executor()), memory, &mut widened);
+            let sources = UpconvertedSources::new(wide, (simd, ctx.executor()), memory, &mut widened);
             self.all_tasks(ctx, &mut shares, &|i, task, share| run(Some(sources), (0, 0), (i, task), share));
         }
         Ok(())

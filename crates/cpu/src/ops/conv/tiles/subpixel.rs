@@ -5,7 +5,7 @@
 //! phase reads; weights that a phase does not have are zeros. A row of sums is a pixel of each phase, and is copied to these.
 
 use super::run::Bound;
-use crate::kernels::nest::{Block, Rows};
+use crate::kernels::macrokernel::{RowProvider, SumBlock};
 use crate::ops::conv::geometry::{Line, Phase};
 use oxidnn_runtime::Buf;
 
@@ -100,7 +100,7 @@ impl SubPixel {
 
     /// Stores a block of sums: a row is a pixel of each phase. NaN may come from a zero that stands for a missing weight; then the pixel is
     /// summed again.
-    pub(super) fn store(&self, bound: &Bound<'_>, to: Buf, block: Block<'_>) {
+    pub(super) fn store(&self, bound: &Bound<'_>, to: Buf, block: SumBlock<'_>) {
         let place = &bound.plan.to;
         let [pd, ph, pw] = self.phases();
         let mut cursor = bound.cursor(block.unit, block.rows.start);

@@ -96,8 +96,8 @@ impl Copy<'_, '_> {
     pub(super) fn all(&self, places: &Places) {
         let images = places.images.0 + places.images.1;
         if self.side.grid.padded {
-            let tail = self.side.grid.tail;
-            self.side.grid.tails(places).for_each(|slot| self.words(places, slot, |_, to| self.zeros(to, 0..tail)));
+            let epilogue = self.side.grid.epilogue;
+            self.side.grid.epilogues(places).for_each(|slot| self.words(places, slot, |_, to| self.zeros(to, 0..epilogue)));
             return self.side.grid.padded_rows(places, |pixel, [low, high]| {
                 self.words(places, pixel, |image, to| {
                     let high =
@@ -122,7 +122,7 @@ impl Copy<'_, '_> {
         let pixels = self.side.grid.pixels().unwrap_or(0);
         for group in 0..self.groups {
             for word in 0..self.joint_images {
-                let image = places.images.0 + (group * self.joint_images + word) * self.plan.together;
+                let image = places.images.0 + (group * self.joint_images + word) * self.plan.vnni;
                 let first = ((group * pixels + pixel) * self.joint_images + word) * self.width;
                 each(image, To { first, pixel: self.joint_images * self.width });
             }
@@ -159,7 +159,7 @@ impl Copy<'_, '_> {
 
     /// The image and row whose elements share 16-bit words with those of `row`, if there is one.
     fn second(&self, places: &Places, image: usize, row: &Row) -> Option<(usize, Row)> {
-        if self.plan.together == 1 {
+        if self.plan.vnni == 1 {
             return None;
         }
         if self.plan.halves.is_none() {
@@ -198,7 +198,7 @@ impl Copy<'_, '_> {
 
     /// Copies a row of an image: as f32, or as words of two 16-bit elements, whose second ones may be missing or fewer.
     fn row(&self, (image, row): (usize, Row), second: Option<(usize, Row)>, to: To) {
-        let (view, paired) = (&self.reader.view, self.plan.together > 1);
+        let (view, paired) = (&self.reader.view, self.plan.vnni > 1);
         let dtype = if paired { DataType::Bf16 } else { DataType::F32 };
         let Some(strides) = self.strides().filter(|_| view.dtype() == dtype) else {
             return if paired {
@@ -217,7 +217,7 @@ impl Copy<'_, '_> {
 
     /// Copies pixels of a row whose channels are neighbours.
     fn lines(&self, strides: &Strides, pixels: Pixels, to: To) {
-        let (view, paired, all) = (&self.reader.view, self.plan.together > 1, self.channels.1);
+        let (view, paired, all) = (&self.reader.view, self.plan.vnni > 1, self.channels.1);
         if pixels.count == 0 {
             return;
         }

@@ -6,7 +6,7 @@
 
 use super::side::{Places, Strides};
 use super::tiled::Side;
-use crate::kernels::tile::{PREFETCH_BYTES, Prefetch};
+use crate::kernels::microkernel::{PREFETCH_BYTES, Prefetch};
 
 /// Runs of bytes, equal in every block of channels and every image.
 #[derive(Clone, Copy, Default)]

@@ -5,14 +5,14 @@ use super::prefetch::{Prefetches, Runs};
 use super::side::{Places, Strides};
 use super::tiled::{Code, Gradient, MAX_PANEL_COLUMNS, Side, TRANSPOSED_CHANNELS};
 use crate::kernels::access::Pos;
-use crate::kernels::amx::{Addend, Held};
+use crate::kernels::amx::{Addend, TileRegisters};
 use crate::kernels::chain::Chain;
 use crate::kernels::dot::{self, Tap, accumulate};
-use crate::kernels::epilogue::{Epilogue, Run, Sums};
+use crate::kernels::microkernel::{AddressList, EpilogueArgs, MOST_ROWS, MicrokernelCall, Panels, TileStrip};
 use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::portable_epilogue::{PortableEpilogue, Run, Sums};
 use crate::kernels::scratch::{Scratch, lend};
-use crate::kernels::tile::{Call, List, MOST_ROWS, Panels, Strip, TailArgs};
-use crate::kernels::transpose::{Matrix, Squares};
+use crate::kernels::transpose::{Matrix, RegisterTranspose};
 use crate::row::Generated;
 use oxidnn_expr::convert::bf16_pair;
 use oxidnn_jit::kernels::tiles::LINES;
@@ -36,19 +36,19 @@ impl Generated for Gradient {
     }
 
     fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DIFF_WEIGHTS)?)?;
+        let epilogue = PortableEpilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DIFF_WEIGHTS)?)?;
         let reader = |side: &Side| Reader::new(simd, ctx, side);
-        let in_panels = self.is_in_panels(&tail);
-        let words = tail.is_plain() && tail.dst().dtype() == DataType::Bf16;
-        let pairs = self.pairs_of_rows(tail.dst().blocking()).filter(|_| words);
-        let pairs_across = self.pairs_of_columns(tail.dst().blocking()).filter(|_| words);
+        let in_panels = self.is_in_panels(&epilogue);
+        let words = epilogue.is_plain() && epilogue.dst().dtype() == DataType::Bf16;
+        let pairs = self.pairs_of_rows(epilogue.dst().blocking()).filter(|_| words);
+        let pairs_across = self.pairs_of_columns(epilogue.dst().blocking()).filter(|_| words);
         let (rows, columns) = (reader(&self.rows)?, reader(&self.columns)?);
-        let across = self.lines_across(&tail).or(pairs_across);
-        let bound = Bound { plan: self, code, rows, columns, tail, in_panels, pairs, across, pairs_across };
+        let across = self.lines_across(&epilogue).or(pairs_across);
+        let bound = Bound { plan: self, code, rows, columns, epilogue, in_panels, pairs, across, pairs_across };
         if !in_panels && pairs.is_none() && across.is_none() && bound.padded().is_none() {
-            bound.tail.dst().zero_padding();
+            bound.epilogue.dst().zero_padding();
         }
-        if bound.tail.dst().dims().contains(&0) {
+        if bound.epilogue.dst().dims().contains(&0) {
             return Ok(());
         }
         let lens = self.scratch().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
@@ -76,7 +76,7 @@ struct Bound<'a> {
     code: &'a Code,
     rows: Reader<'a>,
     columns: Reader<'a>,
-    tail: Epilogue<'a>,
+    epilogue: PortableEpilogue<'a>,
     /// Whether the gradient has the layout of the sums of a panel.
     in_panels: bool,
     /// Columns of its blocks, if their lines are pairs of rows in bf16; and rows, if they are pairs of columns.
@@ -144,7 +144,7 @@ struct Work<'w, 'h> {
     words: &'w mut [usize],
     prefetches: &'w mut Prefetches,
     /// The configured AMX tiles, on AMX.
-    held: Option<&'w mut Held<'h>>,
+    held: Option<&'w mut TileRegisters<'h>>,
 }
 
 /// Stores sums as pairs of bf16 rows in blocks of `width` columns, with zeros behind the last row and column.
@@ -221,19 +221,19 @@ fn place(reader: &Reader<'_>, strides: &Strides, channel: usize) -> usize {
 
 impl Gradient {
     /// Whether the gradient has the layout of the sums of a panel.
-    fn is_in_panels(&self, tail: &Epilogue<'_>) -> bool {
-        let dst = tail.dst();
+    fn is_in_panels(&self, epilogue: &PortableEpilogue<'_>) -> bool {
+        let dst = epilogue.dst();
         let b = dst.blocking();
         let panels = self.joined == 1 && b.inner.len() == 1 && b.inner.iter().all(|i| i == (self.column_dim, self.panel as i64));
-        panels && b.strides[self.row_dim] == self.panel as i64 && dst.dtype() == DataType::F32 && tail.is_plain()
+        panels && b.strides[self.row_dim] == self.panel as i64 && dst.dtype() == DataType::F32 && epilogue.is_plain()
     }
 
     /// Rows of a line of a gradient in which the rows of a column are contiguous, in whole lines.
-    fn lines_across(&self, tail: &Epilogue<'_>) -> Option<usize> {
-        let (dst, b) = (tail.dst(), tail.dst().blocking());
+    fn lines_across(&self, epilogue: &PortableEpilogue<'_>) -> Option<usize> {
+        let (dst, b) = (epilogue.dst(), epilogue.dst().blocking());
         let width = b.inner.iter().next().filter(|i| b.inner.len() == 1 && i.0 == self.row_dim).map(|i| i.1 as usize)?;
         let whole = self.rows.blocks == 1 || self.rows.each.is_multiple_of(width);
-        (width <= MAX_PANEL_COLUMNS && self.joined == 1 && whole && dst.dtype() == DataType::F32 && tail.is_plain()).then_some(width)
+        (width <= MAX_PANEL_COLUMNS && self.joined == 1 && whole && dst.dtype() == DataType::F32 && epilogue.is_plain()).then_some(width)
     }
 }
 
@@ -284,8 +284,8 @@ impl<'a> Bound<'a> {
         let mut held = if let Code::Amx(code) = self.code { Some(code.0.hold()) } else { None };
         for index in boxes.clone() {
             let places = self.places(index);
-            let images = places.images.1.div_ceil(p.together);
-            let (groups, joint_images) = if p.joint_images > p.together { (1, images) } else { (images, 1) };
+            let images = places.images.1.div_ceil(p.vnni);
+            let (groups, joint_images) = if p.joint_images > p.vnni { (1, images) } else { (images, 1) };
             let panel = groups * joint_images * p.columns.grid.pixels().unwrap_or(0) * p.line() * 4;
             let depth = Depth {
                 at,
@@ -352,7 +352,7 @@ impl<'a> Bound<'a> {
     }
 
     /// Transposes a box of rows, from channel `first` of the operand on.
-    fn turn(&self, squares: &Squares, depth: &Depth, (first, count): (usize, usize), to: Buf<'_>) {
+    fn turn(&self, squares: &RegisterTranspose, depth: &Depth, (first, count): (usize, usize), to: Buf<'_>) {
         let (p, grid) = (self.plan, &self.plan.rows.grid);
         let (row, taps) = (p.transposed_row() * 4, p.rows_per_channel());
         let turned = p.rows.each * taps * row;
@@ -386,7 +386,7 @@ impl<'a> Bound<'a> {
     }
 
     /// The tiles of a box.
-    fn multiply(&self, ready: &Ready, sums: &mut [f32], words: &mut [usize], mut held: Option<&mut Held<'_>>) {
+    fn multiply(&self, ready: &Ready, sums: &mut [f32], words: &mut [usize], mut held: Option<&mut TileRegisters<'_>>) {
         let (p, at) = (self.plan, &ready.depth.at);
         let [td, th, tw] = p.taps();
         for first in ready.panels.clone().step_by(p.panels_of_lists) {
@@ -411,10 +411,10 @@ impl<'a> Bound<'a> {
 
     /// The tiles of a tap and some panels over a box; true if they have stored their sums.
     fn tap(&self, ready: &Ready, panels: Range<usize>, tap: [usize; 3], mut work: Work<'_, '_>) -> bool {
-        let (p, at, dst, fresh) = (self.plan, &ready.depth.at, self.tail.dst(), ready.depth.fresh);
+        let (p, at, dst, fresh) = (self.plan, &ready.depth.at, self.epilogue.dst(), ready.depth.fresh);
         let (pairs, words) = work.words.split_at_mut(p.pairs);
         let parts = Parts::new(p, ready, tap, pairs);
-        let whole = p.tail.is_some() && self.in_panels;
+        let whole = p.epilogue.is_some() && self.in_panels;
         // The zeros behind the columns, or those of a tap that is on padding everywhere.
         let cleared = |panel: &usize| whole && (parts.pairs.is_empty() || at.columns.1 - panel * p.panel < p.panel);
         for panel in panels.clone().filter(cleared) {
@@ -461,7 +461,7 @@ impl<'a> Bound<'a> {
             self.tiles(ready, first..end, tap, &parts, work);
             panels.start = end;
         }
-        p.tail.is_some()
+        p.epilogue.is_some()
     }
 
     /// Adds the products of a tap and panel in portable code.
@@ -482,32 +482,32 @@ impl<'a> Bound<'a> {
                 taps: &taps[..pairs.len()],
                 depth: parts.steps,
             };
-            accumulate(self.tail.dst().simd(), &block, sums, width);
+            accumulate(self.epilogue.dst().simd(), &block, sums, width);
         }
     }
 
     /// The vector tiles of a tap and panels of equally many vectors over the parts of a box.
     fn tiles(&self, ready: &Ready, panels: Range<usize>, tap: [usize; 3], parts: &Parts<'_>, work: Work<'_, '_>) {
-        let (p, at, dst, Code::Vectors(tiles)) = (self.plan, &ready.depth.at, self.tail.dst(), self.code) else { return };
+        let (p, at, dst, Code::Vectors(tiles)) = (self.plan, &ready.depth.at, self.epilogue.dst(), self.code) else { return };
         let Work { sums, words, prefetches, .. } = work;
         let (vectors, rows) = (p.vectors(at.columns.0 + panels.start * p.panel), at.rows.1 * p.rows_per_channel());
         let enough = prefetches.left().checked_sub(1).map_or(usize::MAX, |more| rows.div_ceil(MOST_ROWS * (more + 1)));
         // The first sum of a panel in the gradient, where tiles store.
         let place = |panel: usize| {
-            let to = p.tail.as_ref().map_or(0, |_| dst.offset(&self.position(at, (panel, tap))));
+            let to = p.epilogue.as_ref().map_or(0, |_| dst.offset(&self.position(at, (panel, tap))));
             dst.buf().as_ptr().addr() + to * size_of::<f32>()
         };
         let to = place(panels.start);
-        let mut run_tiles = |list: &mut List<'_>, count: usize| {
+        let mut run_tiles = |list: &mut AddressList<'_>, count: usize| {
             let mut here = to;
             for panel in panels.clone().filter(|_| count > 0) {
                 let first = at.columns.0 + panel * p.panel;
-                if panel > panels.start && p.tail.is_some() {
+                if panel > panels.start && p.epilogue.is_some() {
                     let to = place(panel);
                     list.shift(to.wrapping_sub(here));
                     here = to;
                 }
-                tiles.get(list.rows(), vectors, !ready.depth.fresh || p.ends_within(first)).run(Call {
+                tiles.get(list.rows(), vectors, !ready.depth.fresh || p.ends_within(first)).run(MicrokernelCall {
                     strips: list.strips(),
                     prefetch: prefetches.take(count * parts.pairs.len() * (parts.steps / 4)),
                     steps: parts.steps,
@@ -518,8 +518,8 @@ impl<'a> Bound<'a> {
                     panels: Panels::one(ready.columns.at + ready.panel(panel)),
                     c: dst.buf(),
                     column: 0,
-                    tail_column: 0,
-                    tail: p.tail.as_ref().map(|_| &TailArgs::NONE),
+                    epilogue_column: 0,
+                    epilogue: p.epilogue.as_ref().map(|_| &EpilogueArgs::NONE),
                     sums: &mut sums[self.sums(at, (panel, tap))],
                     sums_row: p.panel,
                     a_step: parts.step,
@@ -528,7 +528,7 @@ impl<'a> Bound<'a> {
                 });
             }
         };
-        let list = if p.is_across() { List::across(words, 0) } else { List::new(words, 0) };
+        let list = if p.is_across() { AddressList::across(words, 0) } else { AddressList::new(words, 0) };
         let (mut list, mut listed, c_row) = (list, 0, dst.blocking().strides[p.row_dim] as usize * 4);
         // Tiles of equal height are one call, or as many calls as there are runs to prefetch. Runs of contiguous rows are in this order.
         let heights = if p.is_contiguous(rows) { [usize::MAX, 0, 0, 0] } else { p.heights(rows, vectors) };
@@ -546,7 +546,7 @@ impl<'a> Bound<'a> {
                 listed = 0;
             }
             let to = (to + row * c_row, &std::array::from_fn(|i| i * c_row));
-            list.strip(Strip { tiles: count, sums: row * p.panel * 4, a_row: 4, c_row, to });
+            list.strip(TileStrip { tiles: count, sums: row * p.panel * 4, a_row: 4, c_row, to });
             let far = |row: usize| (p.row_offset(row) - p.row_offset(0)) * 4;
             let far = if p.is_across() { [far(row); MOST_ROWS] } else { std::array::from_fn(|i| far(row + i.min(height - 1))) };
             parts.pairs.iter().for_each(|[b, a]| list.tap(*b, *a, &far));
@@ -603,7 +603,7 @@ impl<'a> Bound<'a> {
     /// The position of a tap and panel in the gradient.
     fn position(&self, at: &Block, (panel, tap): (usize, [usize; 3])) -> Pos {
         let p = self.plan;
-        let dims = self.tail.dst().dims().len();
+        let dims = self.epilogue.dst().dims().len();
         let mut pos: Pos = [0; MAX_NDIMS];
         let each = p.rows.channels / p.joined;
         if p.grouped {
@@ -621,7 +621,7 @@ impl<'a> Bound<'a> {
     /// Stores the sums of a tap and panel.
     fn store(&self, at: &Block, (panel, tap): (usize, [usize; 3]), sums: &mut [f32]) {
         let p = self.plan;
-        let dst = self.tail.dst();
+        let dst = self.epilogue.dst();
         let dims = dst.dims().len();
         let mut pos = self.position(at, (panel, tap));
         let columns = p.panel.min(p.columns.channels - at.columns.0 - panel * p.panel);
@@ -657,7 +657,7 @@ impl<'a> Bound<'a> {
 
     /// Stores `rows` by `columns` sums from the row at `pos` on.
     fn store_rows(&self, pos: Pos, data: &mut [f32], (rows, columns): (usize, usize)) {
-        let (p, dst) = (self.plan, self.tail.dst());
+        let (p, dst) = (self.plan, self.epilogue.dst());
         if self.has_neighbours(pos[p.column_dim] as usize, columns) {
             let (to, step) = (dst.offset(&pos), dst.blocking().strides[p.row_dim] as usize);
             let lines = data.chunks(p.panel).take(rows).enumerate();
@@ -670,12 +670,12 @@ impl<'a> Bound<'a> {
             });
         }
         let sums = Sums { data, exact: None, step: p.panel, columns, dim: p.column_dim };
-        self.tail.store(sums, std::iter::once(Run { pos, dim: p.row_dim, step: 1, count: rows }));
+        self.epilogue.store(sums, std::iter::once(Run { pos, dim: p.row_dim, step: 1, count: rows }));
     }
 
     /// Columns of the gradient's panels, if a panel has one of several joined groups: the zeros behind them are stored with the sums.
     fn padded(&self) -> Option<usize> {
-        let (p, dst) = (self.plan, self.tail.dst());
+        let (p, dst) = (self.plan, self.epilogue.dst());
         let mut blocks = dst.blocking().inner.iter();
         let width = blocks.next().filter(|block| block.0 == p.column_dim).map(|block| block.1 as usize)?;
         let alone = blocks.next().is_none() && p.columns.channels / p.joined <= width && width <= MAX_PANEL_COLUMNS;
@@ -684,14 +684,14 @@ impl<'a> Bound<'a> {
 
     /// Whether `columns` sums of a row, from column `first` on, are contiguous in the gradient and stored unchanged.
     fn has_neighbours(&self, first: usize, columns: usize) -> bool {
-        let (p, dst) = (self.plan, self.tail.dst());
+        let (p, dst) = (self.plan, self.epilogue.dst());
         let mut blocks = dst.blocking().inner.iter();
         let together = match (blocks.next(), blocks.next()) {
             (None, _) => dst.blocking().strides[p.column_dim] == 1,
             (Some((dim, width)), None) => dim == p.column_dim && first % width as usize + columns <= width as usize,
             _ => false,
         };
-        together && dst.dtype() == DataType::F32 && self.tail.is_plain()
+        together && dst.dtype() == DataType::F32 && self.epilogue.is_plain()
     }
 
     /// Stores the sums of a tap of joined groups whose row and column belong to the same group, from the row at `pos` on.
@@ -708,7 +708,7 @@ impl<'a> Bound<'a> {
 
     /// Stores the sums of a tap and panel in a gradient with lines of `width` rows of a column, or of a pair of columns as bf16.
     fn store_across(&self, mut pos: Pos, sums: &[f32], (columns, width): (usize, usize)) {
-        let (p, dst, pairs) = (self.plan, self.tail.dst(), self.pairs_across.is_some());
+        let (p, dst, pairs) = (self.plan, self.epilogue.dst(), self.pairs_across.is_some());
         let (step, each) = (dst.blocking().strides[p.column_dim] as usize, if pairs { 2 } else { 1 });
         // Lines that follow each other are stored together.
         let together = if step == width * each { ACROSS_ELEMENTS / width } else { 1 };

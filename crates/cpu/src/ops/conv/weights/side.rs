@@ -188,7 +188,7 @@ pub(crate) struct Grid {
     /// Whether all slots are copied, with zeros for those that have no pixel, so that taps are inside at all places of a row.
     pub(crate) padded: bool,
     /// Slots behind the rows of a padded copy: zeros over which products go on to whole K blocks of tiles.
-    pub(crate) tail: usize,
+    pub(crate) epilogue: usize,
 }
 
 /// Strides, and the offset of the first pixel that a tap reads at a box's first place.
@@ -211,7 +211,7 @@ impl Line {
 impl Grid {
     /// The grid of boxes of `each` places, with taps merged from dimension `joint` on.
     pub(crate) fn new(dims: [Dim; 3], each: [usize; 3], joint: usize) -> Grid {
-        let mut grid = Grid { dims, phases: [1; 3], slots: [1; 3], first: [0; 3], joint, padded: false, tail: 0 };
+        let mut grid = Grid { dims, phases: [1; 3], slots: [1; 3], first: [0; 3], joint, padded: false, epilogue: 0 };
         for (i, dim) in dims.iter().enumerate() {
             if i >= joint {
                 grid.slots[i] = dim.span(each[i]);
@@ -229,12 +229,12 @@ impl Grid {
     /// one part of the reduction.
     pub(crate) fn padded([mut sliding, mut other]: [Grid; 2]) -> [Grid; 2] {
         let (across, rows) = (sliding.slots[2], LINES.div_ceil(sliding.slots[2].max(1)));
-        (sliding.padded, sliding.tail) = (true, LINES);
+        (sliding.padded, sliding.epilogue) = (true, LINES);
         other.slots[2] = across;
         if other.slots[0] > 1 {
             other.slots[1] += rows;
         }
-        [sliding, Grid { padded: true, tail: sliding.tail, ..other }]
+        [sliding, Grid { padded: true, epilogue: sliding.epilogue, ..other }]
     }
 
     /// The grid of a transposed copy, whose rows have the pixels of one channel. If a row of the window is merged, it has places instead of
@@ -288,7 +288,7 @@ impl Grid {
 
     /// Pixels of a copy; `None` on overflow.
     pub(crate) fn pixels(&self) -> Option<usize> {
-        self.phases.iter().chain(&self.slots).try_fold(1usize, |n, s| n.checked_mul(*s))?.checked_add(self.tail)
+        self.phases.iter().chain(&self.slots).try_fold(1usize, |n, s| n.checked_mul(*s))?.checked_add(self.epilogue)
     }
 
     /// Taps in each dimension; merged ones count once.
@@ -364,8 +364,8 @@ impl Grid {
         })
     }
 
-    /// The slots behind the rows of every phase and depth of a padded copy of a box, from which on a tail has zeros unless rows follow.
-    pub(crate) fn tails(&self, places: &Places) -> impl Iterator<Item = usize> + use<> {
+    /// The slots behind the rows of every phase and depth of a padded copy of a box, from which on an epilogue has zeros unless rows follow.
+    pub(crate) fn epilogues(&self, places: &Places) -> impl Iterator<Item = usize> + use<> {
         let ([depth, height], slots, phases) = (self.padded_lines(places), self.slots, self.phases.iter().product::<usize>());
         (0..phases).flat_map(move |phase| (0..depth).map(move |d| ((phase * slots[0] + d) * slots[1] + height) * slots[2]))
     }

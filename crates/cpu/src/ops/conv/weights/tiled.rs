@@ -20,11 +20,13 @@ use crate::decision::{How, PORTABLE, padding};
 use crate::hardware::Core;
 use crate::kernels::access::Axis;
 use crate::kernels::amx::{self, Accumulate};
-use crate::kernels::epilogue;
+use crate::kernels::microkernel::layout::{panel_columns, panel_tag, vnni_factor};
+use crate::kernels::microkernel::{
+    AddressList, DotType, Epilogue, InitialSums, LineStride, MOST_ROWS, Microkernel, MicrokernelKey, PrefetchMode, Stride, max_tile_rows,
+};
+use crate::kernels::portable_epilogue;
 use crate::kernels::scratch::{Lens, for_workers};
-use crate::kernels::tile::layout::{panel_columns, panel_tag, together};
-use crate::kernels::tile::{Ahead, Line, List, MOST_ROWS, Product, Spec, Start, Stride, Tail, Tile, tallest};
-use crate::kernels::transpose::Squares;
+use crate::kernels::transpose::RegisterTranspose;
 use crate::ops::conv::dense;
 use crate::ops::support;
 use crate::row::{RowPlan, TOO_LARGE};
@@ -142,7 +144,7 @@ pub(crate) struct Gradient {
     pub(crate) attr: Attr,
     pub(crate) engine: Engine,
     pub(crate) isa: Isa,
-    pub(crate) product: Product,
+    pub(crate) product: DotType,
     /// The operands that give the rows and the columns, and whether the window slides over the former.
     pub(crate) rows: Side,
     pub(crate) columns: Side,
@@ -152,7 +154,7 @@ pub(crate) struct Gradient {
     pub(crate) joined: usize,
     pub(crate) images: usize,
     /// Depths in a word; the halves of an image that share words, if not images do; and images that are side by side.
-    pub(crate) together: usize,
+    pub(crate) vnni: usize,
     pub(crate) halves: Option<Halves>,
     pub(crate) joint_images: usize,
     /// Columns of a panel, and whether its lines are at other strides than a panel's: in place, or copied without padding to the panel.
@@ -181,7 +183,7 @@ pub(crate) struct Gradient {
     /// Whether tiles prefetch what comes next.
     pub(crate) far: bool,
     /// The epilogue with which tiles store their sums in the gradient, if they can.
-    pub(crate) tail: Option<Arc<Tail>>,
+    pub(crate) epilogue: Option<Arc<Epilogue>>,
 }
 
 /// The kernels of a gradient.
@@ -192,12 +194,12 @@ pub(crate) enum Code {
     /// Vector microkernels.
     Vectors(Tiles),
     /// The AMX microkernels, and the transposition of rows for them.
-    Amx(Box<(Accumulate, Squares)>),
+    Amx(Box<(Accumulate, RegisterTranspose)>),
 }
 
 /// The kernels by rows and vectors; and by variant: the second adds to sums in memory or, if tiles store, masks its last vector.
 #[derive(Debug)]
-pub(crate) struct Tiles(Vec<Option<Tile>>);
+pub(crate) struct Tiles(Vec<Option<Microkernel>>);
 
 impl Tiles {
     const fn index(rows: usize, vectors: usize, other: bool) -> usize {
@@ -205,7 +207,7 @@ impl Tiles {
     }
 
     /// The kernel of `rows` by `vectors`.
-    pub(crate) fn get(&self, rows: usize, vectors: usize, other: bool) -> &Tile {
+    pub(crate) fn get(&self, rows: usize, vectors: usize, other: bool) -> &Microkernel {
         let tile = self.0[Tiles::index(rows, vectors, other)].as_ref();
         tile.unwrap_or_else(|| panic!("no kernel of {rows} rows by {vectors} vectors was made"))
     }
@@ -234,7 +236,7 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     problem.resolve();
     support::dense(&problem)?;
     let setup = Setup::of(&problem.op)?;
-    epilogue::check(&problem.attr, setup.weights)?;
+    portable_epilogue::check(&problem.attr, setup.weights)?;
     let tensors = [setup.x.1, setup.y.1];
     let task = Task::of(&setup, isa).along_lines(tensors);
     check(&task, tensors, isa)?;
@@ -286,7 +288,7 @@ pub(crate) fn check_amx(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<
     let squares = if task.merged { lines.saturating_mul(1 + across.div_ceil(LINES)) } else { depth.div_ceil(2 * LINES) };
     let transposed = (sizes[1] as usize).div_ceil(LINES).saturating_mul(squares) as f64 * SQUARE_NANOSECONDS[usize::from(task.merged)];
     let begun = products.saturating_sub(task.groups) as f64 * TAP_NANOSECONDS;
-    if amx::saved(Product::Bf16, sizes) + begun > transposed { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
+    if amx::saved(DotType::Bf16, sizes) + begun > transposed { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
 }
 
 /// Nanoseconds of the transposition of 16 steps of 16 rows for AMX, and of the same where taps are merged.
@@ -308,7 +310,7 @@ impl Pairs {
         match task.images {
             _ if !short => None,
             2.. => Some(Pairs::Images),
-            _ if !Product::Bf16.is_native(isa) => None,
+            _ if !DotType::Bf16.is_native(isa) => None,
             _ if task.is_padded(isa) => Some(Halves::padded(&task.window).map_or(Pairs::Images, Pairs::Halves)),
             _ => {
                 // With few places, one box with zeros as partners is faster than boxes of halves and of the remainder.
@@ -345,7 +347,7 @@ pub(crate) fn resolve(problem: &mut Problem, target: &CpuTarget) -> Result<(), S
     let (dims, first) = (s.weights.dims(), s.weights.dims().len() - s.x.1.dims().len());
     let depth: Vec<usize> = (first + 2..dims.len()).chain([first + 1]).collect();
     let width = panel_columns(isa, dims[first].max(0) as usize);
-    let tag = panel_tag(dims.len(), &depth, first, width, together(s.weights.dtype).unwrap_or(1));
+    let tag = panel_tag(dims.len(), &depth, first, width, vnni_factor(s.weights.dtype).unwrap_or(1));
     let (groups, data, n) = (s.sizes.g.max(1), [s.x.0, s.y.0], s.x.1.dims().len());
     let letters: String = (2..n).map(|d| (b'a' + d as u8) as char).collect();
     for o in problem.op.operands_mut() {
@@ -385,8 +387,8 @@ impl Task {
     /// Steps of a box for panels of `panel` columns: more for few columns, if the rows stay in L2 and boxes remain. Windows of one pixel read
     /// each step of a box once for every tile. Tiles of 8 lanes take as long for it as two cache lines from L2, so the panel and the lines
     /// of a tile's rows then stay in L1.
-    fn steps(&self, panel: usize, (joined, together): (usize, usize), (isa, budget): (Isa, Budget)) -> usize {
-        let all = self.window.iter().fold(self.images, |n, dim| n.saturating_mul(dim.places)) / together;
+    fn steps(&self, panel: usize, (joined, vnni): (usize, usize), (isa, budget): (Isa, Budget)) -> usize {
+        let all = self.window.iter().fold(self.images, |n, dim| n.saturating_mul(dim.places)) / vnni;
         let pixelwise = self.window.iter().all(|dim| dim.taps == 1) && self.window.iter().any(|dim| dim.places > 1);
         if pixelwise && !isa.avx512 {
             let in_l1 = (budget.near / ((panel + CACHE_LINE_ELEMENTS) * size_of::<f32>())).max(1);
@@ -488,7 +490,7 @@ impl Gradient {
             Engine::Portable => (portable_isa(target), None),
             Engine::Vectors(isa) | Engine::Amx(isa) => (isa, Pairs::of(task, tensors, isa)),
         };
-        let (product, together) = if pairs.is_some() { (Product::Bf16, 2) } else { (Product::F32, 1) };
+        let (product, vnni) = if pairs.is_some() { (DotType::Bf16, 2) } else { (DotType::F32, 1) };
         let halves = pairs.and_then(|p| if let Pairs::Halves(halves) = p { Some(halves) } else { None });
         let window = task.window;
         let whole = window[1..].iter().all(|d| d.taps == 1 && d.is_unpadded());
@@ -497,7 +499,7 @@ impl Gradient {
         let panel = if engine == Engine::Portable { 2 * target.isa.lanes() } else { panel_columns(isa, columns) };
         // An AMX product has the rows of one window row, in boxes of the fewest steps.
         let (tall, wide) = match engine {
-            Engine::Vectors(isa) => (tallest(isa, product, panel / isa.width().lanes()), panel),
+            Engine::Vectors(isa) => (max_tile_rows(isa, product, panel / isa.width().lanes()), panel),
             Engine::Portable => (0, panel),
             Engine::Amx(_) => (0, MAX_PANEL_COLUMNS),
         };
@@ -507,13 +509,13 @@ impl Gradient {
         let joint_images = if whole || merged || across >= MIN_PART_STEPS {
             1
         } else {
-            JOINT_PART_STEPS.div_ceil(across).min(task.images.div_ceil(together)).max(1)
-        } * together;
-        let (groups, steps) = (task.images.div_ceil(joint_images), task.steps(wide, (joined, together), (isa, Budget::of(target))));
+            JOINT_PART_STEPS.div_ceil(across).min(task.images.div_ceil(vnni)).max(1)
+        } * vnni;
+        let (groups, steps) = (task.images.div_ceil(joint_images), task.steps(wide, (joined, vnni), (isa, Budget::of(target))));
         // Boxes grow from the innermost dimension; an outer one grows only if all inner ones are whole.
-        let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * together / joint_images).max(1));
+        let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * vnni / joint_images).max(1));
         for (i, n) in [groups, window[0].places, window[1].places, window[2].places].into_iter().enumerate().rev() {
-            let most = if i == 0 && joint_images > together { 1 } else { left };
+            let most = if i == 0 && joint_images > vnni { 1 } else { left };
             let half = halves.filter(|h| h.dim + 1 == i);
             let places = half.map_or(n, |h| h.count);
             (each[i], boxes[i]) = cut(places, most, 1);
@@ -550,7 +552,7 @@ impl Gradient {
             groups: task.groups / joined,
             joined,
             images: task.images,
-            together,
+            vnni,
             halves,
             joint_images,
             each,
@@ -566,7 +568,7 @@ impl Gradient {
             row_dim: task.row_dim,
             grouped: task.grouped,
             far: false,
-            tail: None,
+            epilogue: None,
         };
         if !g.is_across() {
             let channels = g.rows.channels;
@@ -628,7 +630,7 @@ impl Gradient {
             && self.is_single()
             && weights.blocking().is_some_and(|b| self.follow(b))
         {
-            self.tail = Some(Arc::new(Tail::raw()));
+            self.epilogue = Some(Arc::new(Epilogue::raw()));
             self.cut_channels()?;
         }
         Some(self)
@@ -754,7 +756,7 @@ impl Gradient {
 
     /// Words of the pixels of a box in a copy of `grid`, for each channel.
     pub(crate) fn words(&self, grid: &Grid) -> Option<usize> {
-        grid.pixels()?.checked_mul(self.each[0])?.checked_mul(self.joint_images / self.together)
+        grid.pixels()?.checked_mul(self.each[0])?.checked_mul(self.joint_images / self.vnni)
     }
 
     /// Taps with products of their own; merged ones count once.
@@ -804,7 +806,7 @@ impl Gradient {
     /// Decides slices and blocks of rows and panels, and computes the scratch they need.
     fn cut_channels(&mut self) -> Option<()> {
         let taps = self.all_taps();
-        let steps = self.each.iter().product::<usize>() * self.joint_images / self.together;
+        let steps = self.each.iter().product::<usize>() * self.joint_images / self.vnni;
         let sizes = [self.rows.channels, self.rows_per_channel(), self.columns.channels.next_multiple_of(self.panel), taps, 4];
         let all = sizes.into_iter().fold(self.groups, usize::saturating_mul);
         // A power of two, because seven slices would keep two threads busy for as long as eight.
@@ -815,7 +817,7 @@ impl Gradient {
         let sums = |r: usize, c: usize| [c, taps, self.rows_per_channel(), 4].into_iter().fold(r, usize::saturating_mul);
         let carried = |r: usize, c: usize| if self.is_single() { 0 } else { sums(r, c) };
         let splits_rows = |r: usize| r > MIN_BLOCK_ROWS && !self.rows.grid.is_merged();
-        let hot = |r: usize| !self.is_single() || self.tail.is_some() || r * self.panel * 4 <= self.budget.hot;
+        let hot = |r: usize| !self.is_single() || self.epilogue.is_some() || r * self.panel * 4 <= self.budget.hot;
         while splits_rows(most_rows) && (most_rows * steps * 4 > self.budget.rows || !hot(most_rows)) {
             halve(&mut most_rows, 16);
         }
@@ -834,7 +836,7 @@ impl Gradient {
         self.panels_at_once =
             if self.columns.in_place { all_panels } else { (self.budget.panels / (self.panel * steps.max(1) * 4)).clamp(1, all_panels) };
         // Rows of pairs of 16-bit operands are pairs in a gradient of that type.
-        let block = self.rows.strides.filter(|s| self.rows.in_place && !s.is_plain()).map_or(self.together, |s| s.block.min(rows));
+        let block = self.rows.strides.filter(|s| self.rows.in_place && !s.is_plain()).map_or(self.vnni, |s| s.block.min(rows));
         (self.rows.each, self.rows.blocks) = cut(rows, most_rows.next_multiple_of(block), block);
         (self.columns.each, self.columns.blocks) = cut(columns, most_columns, self.panel);
         let region = self.rows.each.checked_mul(self.rows_per_channel())?.checked_mul(self.panel)?;
@@ -842,18 +844,18 @@ impl Gradient {
         // Packed panels share the lists of a tap, since they are near. Of those that are read in place, some stay in L1 over all taps.
         let in_l1 = if self.far { 1 } else { (self.budget.near / (self.panel * steps.max(1) * 4)).max(1) };
         self.panels_of_lists = if self.columns.in_place { in_l1.min(panels) } else { self.panels_at_once };
-        if self.is_single() && self.tail.is_none() {
+        if self.is_single() && self.epilogue.is_none() {
             // Their sums are stored tap by tap.
             self.panels_of_lists = self.panels_of_lists.min(self.budget.hot / size_of::<f32>() / region.max(1)).max(1);
         }
-        let single = if self.tail.is_none() { self.panels_of_lists } else { 1 };
+        let single = if self.epilogue.is_none() { self.panels_of_lists } else { 1 };
         self.sums = region.checked_mul(if self.is_single() { single } else { taps.checked_mul(panels)? })?.next_multiple_of(16);
         let parts = self.each[0].checked_mul(self.each[1])?.checked_mul(self.each[2])?;
         self.pairs = parts.checked_mul(2)?;
         let list = if self.is_on_amx() {
             Accumulate::words(parts)
         } else {
-            List::words(1, [MOST_ROWS, if self.is_across() { 1 } else { MOST_ROWS }], parts)?.max(LIST_WORDS)
+            AddressList::words(1, [MOST_ROWS, if self.is_across() { 1 } else { MOST_ROWS }], parts)?.max(LIST_WORDS)
         };
         self.table = self.pairs.checked_add(list)?.checked_mul(size_of::<usize>() / size_of::<f32>())?.next_multiple_of(16);
         let words = [&self.rows, &self.columns].map(|side| self.words(&side.grid));
@@ -894,10 +896,10 @@ impl Gradient {
     /// Cuts contiguous rows evenly into tiles of `vectors` vectors: runs of tiles of equal height, each with its first row, rows of a tile,
     /// and number of tiles.
     pub(crate) fn runs(&self, rows: usize, vectors: usize) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
-        let (together, tall) = (self.rows_together().min(rows.max(1)), tallest(self.isa, self.product, vectors));
-        (0..rows.div_ceil(together)).flat_map(move |b| {
-            let first = b * together;
-            let n = together.min(rows - first);
+        let (at_once, tall) = (self.rows_together().min(rows.max(1)), max_tile_rows(self.isa, self.product, vectors));
+        (0..rows.div_ceil(at_once)).flat_map(move |b| {
+            let first = b * at_once;
+            let n = at_once.min(rows - first);
             let tiles = n.div_ceil(tall);
             let (each, more) = (n / tiles, n % tiles);
             [(first, each + 1, more), (first + more * (each + 1), each, tiles - more)].into_iter().filter(|(_, _, count)| *count > 0)
@@ -906,12 +908,12 @@ impl Gradient {
 
     /// The heights of the tiles of [`Gradient::runs`]: up to four different ones, the rest zeros.
     pub(crate) fn heights(&self, rows: usize, vectors: usize) -> [usize; 4] {
-        let (together, tall) = (self.rows_together().min(rows.max(1)), tallest(self.isa, self.product, vectors));
+        let (at_once, tall) = (self.rows_together().min(rows.max(1)), max_tile_rows(self.isa, self.product, vectors));
         let of = |n: usize| {
             let tiles = n.div_ceil(tall).max(1);
             [if n.is_multiple_of(tiles) { 0 } else { n / tiles + 1 }, n / tiles]
         };
-        let (whole, last) = (of(together), of(rows % together));
+        let (whole, last) = (of(at_once), of(rows % at_once));
         let other = last.map(|h| if whole.contains(&h) { 0 } else { h });
         [whole[0], whole[1], other[0], other[1]]
     }
@@ -923,18 +925,20 @@ impl Gradient {
 
     /// Whether tiles store and the panel that begins with column `first` of a group ends within a vector.
     pub(crate) fn ends_within(&self, first: usize) -> bool {
-        self.tail.is_some()
+        self.epilogue.is_some()
             && !self.strided_lines
             && !self.panel.min(self.columns.channels - first).is_multiple_of(self.isa.width().lanes())
     }
 
     /// Blocks and the caches they stay in, and the predicted speed.
     pub(crate) fn how(&self) -> How {
-        let (lanes, steps) = (self.isa.width().lanes(), self.each.iter().product::<usize>() * self.joint_images / self.together);
-        let (depth, core) = (self.product.depth(), Core::host());
+        let (lanes, steps) = (self.isa.width().lanes(), self.each.iter().product::<usize>() * self.joint_images / self.vnni);
+        let (depth, core) = (self.product.step_depth(), Core::host());
         let (tall, wide, rate, on) = match self.engine {
             Engine::Portable => (1, self.panel, core.rate(self.panel / 2, 1) / PORTABLE, "vectors in portable code"),
-            Engine::Vectors(_) => (tallest(self.isa, self.product, self.panel / lanes), self.panel, core.rate(lanes, depth), "vectors"),
+            Engine::Vectors(_) => {
+                (max_tile_rows(self.isa, self.product, self.panel / lanes), self.panel, core.rate(lanes, depth), "vectors")
+            }
             Engine::Amx(_) => (ROWS, 2 * CACHE_LINE_ELEMENTS, core.tile_rate(depth), "tiles of AMX"),
         };
         let copied = |side: &Side| if side.in_place { "where they lie" } else { "copied" };
@@ -961,8 +965,8 @@ impl Gradient {
         }
         let last_panel = self.columns.channels.saturating_sub(1) / self.panel * self.panel;
         let vectors = [0, last_panel].map(|first| self.vectors(first).max(1));
-        let accumulate = Accumulate::get(self.isa, self.product, (self.panel / CACHE_LINE_ELEMENTS, vectors), Ahead::Nothing)?;
-        Ok(Code::Amx(Box::new((accumulate, Squares::get(self.isa)?))))
+        let accumulate = Accumulate::get(self.isa, self.product, (self.panel / CACHE_LINE_ELEMENTS, vectors), PrefetchMode::Nothing)?;
+        Ok(Code::Amx(Box::new((accumulate, RegisterTranspose::get(self.isa)?))))
     }
 
     fn tiles(&self) -> Result<Tiles, Error> {
@@ -977,16 +981,25 @@ impl Gradient {
             let (vectors, within) = (self.vectors(first), self.ends_within(first));
             for channels in [self.rows.each, last_block] {
                 for (_, rows, _) in self.runs(channels * self.rows_per_channel(), vectors) {
-                    for start in [Start::Zero, Start::Add] {
-                        let tile = &mut tiles[Tiles::index(rows, vectors, within || start == Start::Add)];
-                        if tile.is_some() || start == Start::Add && self.is_single() {
+                    for start in [InitialSums::Zero, InitialSums::Add] {
+                        let tile = &mut tiles[Tiles::index(rows, vectors, within || start == InitialSums::Add)];
+                        if tile.is_some() || start == InitialSums::Add && self.is_single() {
                             continue;
                         }
-                        let line = if self.strided_lines { Line::Strided } else { Line::Packed(line as u8) };
-                        let (masked, tail) = (within || self.strided_lines, self.tail.clone());
-                        let (a_step, prefetch) = (if self.is_across() { Stride::Across } else { Stride::Given }, Ahead::given_if(self.far));
-                        let spec = Spec { line, a_step, start, tail, masked, prefetch, ..Spec::new(self.product, rows, vectors) };
-                        *tile = Some(Tile::get(self.isa, &spec)?);
+                        let line = if self.strided_lines { LineStride::Strided } else { LineStride::Packed(line as u8) };
+                        let (masked, epilogue) = (within || self.strided_lines, self.epilogue.clone());
+                        let (a_step, prefetch) =
+                            (if self.is_across() { Stride::Across } else { Stride::Given }, PrefetchMode::given_if(self.far));
+                        let spec = MicrokernelKey {
+                            line,
+                            a_step,
+                            start,
+                            epilogue,
+                            masked,
+                            prefetch,
+                            ..MicrokernelKey::new(self.product, rows, vectors)
+                        };
+                        *tile = Some(Microkernel::get(self.isa, &spec)?);
                     }
                 }
             }

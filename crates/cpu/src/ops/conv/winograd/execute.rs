@@ -4,9 +4,9 @@ use super::{Code, LoopOrder, Place, Winograd};
 use crate::kernels::access::View;
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::{Before, Chain};
+use crate::kernels::microkernel::EpilogueArgs;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
-use crate::kernels::tile::TailArgs;
 use crate::kernels::winograd::{self, Chunks, POSITIONS, Panel, Pixels, RESULTS, SIDE, SumsOf, Taps, Tile, Transformed, heights, tallest};
 use crate::row::Generated;
 use oxidnn_runtime::{Buf, Ctx, Decision};
@@ -22,7 +22,7 @@ struct Bound<'a> {
     zeros: &'a [f32],
     result: Buf<'a>,
     /// Operands of the epilogue.
-    operands: TailArgs<'a>,
+    operands: EpilogueArgs<'a>,
 }
 
 /// The worker's scratch of a task.
@@ -47,7 +47,7 @@ impl Generated for Winograd {
         let lens = self.scratch().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
         let zeros = scratch.take(lens.zeros)?.into_slice();
         zeros.fill(0.0);
-        let operands = scratch.take(lens.tail)?.into_slice();
+        let operands = scratch.take(lens.epilogue)?.into_slice();
         let (shared, mut workers) = (scratch.take(lens.shared)?, scratch.take(lens.workers)?);
         let before = self.before(simd, ctx)?;
         let chain = Chain::new(simd, ctx, &self.attr, self.result)?.with(&before);
@@ -58,7 +58,7 @@ impl Generated for Winograd {
             weights: ctx.buf(Arg::WEIGHTS)?,
             zeros,
             result: ctx.buf(self.result)?,
-            operands: self.tail.args(&chain, 1, &[], operands)?,
+            operands: self.epilogue.args(&chain, 1, &[], operands)?,
         };
         match self.order {
             LoopOrder::Tiles(tasks) => {

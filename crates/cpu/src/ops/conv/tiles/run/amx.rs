@@ -2,20 +2,20 @@
 
 use super::super::{Offset, Tap};
 use super::{Bound, Cursor};
-use crate::kernels::amx::{Half, Lines, Run};
-use crate::kernels::nest::{Block, Rows};
-use crate::kernels::tile::MOST_ROWS;
+use crate::kernels::amx::{HalfTile, HalfTileProvider, Run};
+use crate::kernels::macrokernel::{RowProvider, SumBlock};
+use crate::kernels::microkernel::MOST_ROWS;
 use oxidnn_jit::kernels::tiles::LINES;
 use std::ops::Range;
 
-impl<'a> Lines for Bound<'a> {
+impl<'a> HalfTileProvider for Bound<'a> {
     type Cursor = Cursor<'a>;
 
     fn cursor(&self, unit: usize, row: usize) -> Cursor<'a> {
-        Rows::cursor(self, unit, row)
+        RowProvider::cursor(self, unit, row)
     }
 
-    fn lines(&self, cursor: &mut Cursor<'a>, half: &mut Half<'_>) {
+    fn lines(&self, cursor: &mut Cursor<'a>, half: &mut HalfTile<'_>) {
         let (segment, rows) = (cursor.segment, half.rows);
         let exact = cursor.segment().exact;
         if cursor.left < rows || !exact && !self.is_inside(cursor, rows) {
@@ -92,8 +92,8 @@ impl<'a> Lines for Bound<'a> {
         });
     }
 
-    fn store(&self, block: Block<'_>) {
-        Rows::store(self, block);
+    fn store(&self, block: SumBlock<'_>) {
+        RowProvider::store(self, block);
     }
 }
 
@@ -136,7 +136,7 @@ impl Bound<'_> {
     }
 
     /// Gathers the rows of results of several lines, or of which some read padding.
-    fn gather(&self, cursor: &mut Cursor<'_>, half: &mut Half<'_>) {
+    fn gather(&self, cursor: &mut Cursor<'_>, half: &mut HalfTile<'_>) {
         let (pass, segment, exact) = (self.pass, cursor.segment, cursor.segment().exact);
         let (step, one_line) = (cursor.source.offsets[1], cursor.left >= half.rows);
         let (pixels, to) = self.pixels::<LINES>(cursor, half.rows);

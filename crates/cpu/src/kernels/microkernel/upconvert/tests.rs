@@ -1,6 +1,6 @@
 use super::*;
+use crate::kernels::microkernel::{InitialSums, Panels, Prefetch};
 use crate::kernels::scratch::{self, Scratch};
-use crate::kernels::tile::{Panels, Prefetch, Start};
 use oxidnn_runtime::Inline;
 
 const COLUMNS: usize = 16;
@@ -17,7 +17,7 @@ fn seven_bits(n: usize) -> Vec<u8> {
 
 /// Two strips, of several tiles and of one, with several taps of whole steps and a partial one.
 struct Case {
-    product: Product,
+    product: DotType,
     rows: usize,
     tiles: usize,
     steps: usize,
@@ -50,19 +50,20 @@ impl Case {
     /// The sums: of bytes, of words that are widened for the call, or of words that were widened before.
     fn sums(&self, how: How, weights: fn(usize) -> Vec<u8>) -> Vec<f32> {
         let isa = Isa::AVX2;
-        let spec = Spec { partial: self.partial as u8, start: Start::Zero, ..Spec::new(self.product, self.rows, 2) };
+        let spec =
+            MicrokernelKey { k_tail: self.partial as u8, start: InitialSums::Zero, ..MicrokernelKey::new(self.product, self.rows, 2) };
         let all = self.rows * self.tiles;
         let (a, zeros) = (bytes(all * self.depth() + 8), vec![0; self.depth() + 8]);
         let panel = TAPS * self.lines() * COLUMNS * 4;
         let b: Vec<u8> = weights(PANELS * panel);
         let mut sums = vec![-1.0; (all + self.rows) * PANELS * COLUMNS];
         let mut words = [0; 256];
-        let mut list = List::new(&mut words, self.rows);
+        let mut list = AddressList::new(&mut words, self.rows);
         let rows = std::array::from_fn(|i| i * self.depth());
         let sums_row = PANELS * COLUMNS;
         for (tiles, first) in [(self.tiles, 0), (1, all)] {
             let sums = first * sums_row * 4;
-            list.strip(Strip { tiles, sums, a_row: self.depth(), c_row: 0, to: (0, &[0; MOST_ROWS]) });
+            list.strip(TileStrip { tiles, sums, a_row: self.depth(), c_row: 0, to: (0, &[0; MOST_ROWS]) });
             list.tap(0, a.as_ptr().addr() + 4, &rows);
             if first == 0 {
                 list.tap(self.lines() * COLUMNS * 4, a.as_ptr().addr(), &rows);
@@ -72,7 +73,7 @@ impl Case {
         }
         // SAFETY: kernels only read the memory, which outlives them.
         let buf = |bytes: &[u8]| unsafe { Buf::new(bytes.as_ptr().cast_mut(), bytes.len()) };
-        let call = Call {
+        let call = MicrokernelCall {
             strips: list.strips(),
             steps: self.steps,
             a: buf(&a),
@@ -82,8 +83,8 @@ impl Case {
             panels: Panels { at: 0, step: panel, count: PANELS, outer: false },
             c: Buf::empty(),
             column: 0,
-            tail_column: 0,
-            tail: None,
+            epilogue_column: 0,
+            epilogue: None,
             sums: &mut sums,
             sums_row,
             a_step: 0,
@@ -93,25 +94,31 @@ impl Case {
         };
         if matches!(how, How::Meanwhile | How::Before) {
             let source = if how == How::Before { a.len() } else { 0 };
-            let about = About { isa, spec: &spec, tiles: MIN_TILES, panels: MIN_TAP_STEPS, source, parts: &[[TAPS, self.lines()]] };
-            let wide = Wide::new(&about).unwrap();
+            let about =
+                UpconvertRequest { isa, spec: &spec, tiles: MIN_TILES, panels: MIN_TAP_STEPS, source, parts: &[[TAPS, self.lines()]] };
+            let wide = Upconvert::new(&about).unwrap();
             assert_eq!(wide.is_whole(), how == How::Before);
-            let len = Sources::len([a.len(), zeros.len()]);
+            let len = UpconvertedSources::len([a.len(), zeros.len()]);
             let mut memory = vec![0_u64; scratch::booked(&[len]).unwrap() / 8 + 8];
             // SAFETY: nobody else uses the memory.
             let mut part = unsafe { Scratch::new(Buf::new(memory.as_mut_ptr().cast(), size_of_val(&memory[..]))) }.take(len).unwrap();
             let before = [buf(&a), buf(&zeros)];
-            let sources = wide.is_whole().then(|| Sources::new(&wide, (Simd::host(), &Inline), before, &mut part));
+            let sources = wide.is_whole().then(|| UpconvertedSources::new(&wide, (Simd::host(), &Inline), before, &mut part));
             let mut numbers = vec![0.0; b.len() / 2];
             panels(Simd::host(), buf(&b), COLUMNS * 4, &mut numbers);
-            let call = Call { panels: Panels { step: 2 * panel, ..call.panels }, ..call };
+            let call = MicrokernelCall { panels: Panels { step: 2 * panel, ..call.panels }, ..call };
             let mut scratch = vec![0_u64; wide.scratch_len().unwrap().div_ceil(2)];
-            let tile = Tile::get(isa, &super::words(spec)).unwrap();
+            let tile = Microkernel::get(isa, &super::words(spec)).unwrap();
             let partial = self.partial as u8;
-            wide.run((Simd::host(), bytemuck::cast_slice_mut(&mut scratch)), &tile, call, Before { panels: &numbers, sources, partial });
+            wide.run(
+                (Simd::host(), bytemuck::cast_slice_mut(&mut scratch)),
+                &tile,
+                call,
+                Upconverted { panels: &numbers, sources, k_tail: partial },
+            );
         } else {
             let spec = if how == How::SevenBits { super::seven_bits(spec) } else { spec };
-            Tile::get(isa, &spec).unwrap().run(call);
+            Microkernel::get(isa, &spec).unwrap().run(call);
         }
         sums
     }
@@ -122,7 +129,7 @@ fn words_have_the_sums_of_bytes() {
     if !Isa::AVX2.is_present() {
         return;
     }
-    for product in [Product::U8S8, Product::S8S8] {
+    for product in [DotType::U8S8, DotType::S8S8] {
         for (rows, tiles) in [(1, 3), (5, 2), (6, 9)] {
             for (steps, partial) in [(1, 0), (0, 3), (8, 1), (23, 2), (200, 0)] {
                 let case = Case { product, rows, tiles, steps, partial };
@@ -158,10 +165,11 @@ fn panels_fit_whose_numbers_are_within_64() {
 
 #[test]
 fn what_is_multiplied_as_it_is_stays_bytes() {
-    let spec = Spec::new(Product::U8S8, 6, 2);
-    let wide = |isa, spec: &Spec| Wide::new(&About { isa, spec, tiles: 100, panels: 4, source: 0, parts: &[[1, 16]] });
+    let spec = MicrokernelKey::new(DotType::U8S8, 6, 2);
+    let wide =
+        |isa, spec: &MicrokernelKey| Upconvert::new(&UpconvertRequest { isa, spec, tiles: 100, panels: 4, source: 0, parts: &[[1, 16]] });
     assert!(wide(Isa::AVX2, &spec).is_some());
     assert!(wide(Isa::AVX2_VNNI, &spec).is_none());
-    assert!(wide(Isa::AVX2, &Spec { product: Product::F32, ..spec.clone() }).is_none());
-    assert!(wide(Isa::AVX2, &Spec { line: Line::Strided, ..spec }).is_none());
+    assert!(wide(Isa::AVX2, &MicrokernelKey { product: DotType::F32, ..spec.clone() }).is_none());
+    assert!(wide(Isa::AVX2, &MicrokernelKey { line: LineStride::Strided, ..spec }).is_none());
 }

@@ -15,18 +15,18 @@ fn what_lies_outside_is_refused() {
     let Some(isa) = isas().pop() else { return };
     let lanes = isa.width().lanes();
     let (mut a, mut b) = (vec![1.0_f32; 8], vec![2.0_f32; 4 * lanes]);
-    let tile = Tile::get(isa, &Spec::new(Product::F32, 2, 1)).unwrap();
+    let tile = Microkernel::get(isa, &MicrokernelKey::new(DotType::F32, 2, 1)).unwrap();
     let first = a.as_ptr().addr();
     // A strip of two tiles of the same height by `count` panels, as a list of addresses or of offsets.
     let mut run_as = |fixed: bool, tap: [usize; 3], (steps, count): (usize, usize), at: usize, sums: &mut [f32]| {
         let (a, b) = (buf(&mut a), buf(&mut b));
         let mut words = [0; ONE_STRIP];
-        let mut list = List::new(&mut words, 2);
-        list.strip(Strip { tiles: 2, sums: 0, a_row: 0, c_row: 0, to: (0, &[0; MOST_ROWS]) });
+        let mut list = AddressList::new(&mut words, 2);
+        list.strip(TileStrip { tiles: 2, sums: 0, a_row: 0, c_row: 0, to: (0, &[0; MOST_ROWS]) });
         let base = if fixed { first } else { 0 };
         list.tap(tap[0], 0, &std::array::from_fn(|i| tap[1 + i % 2].wrapping_sub(base)));
-        let distances = Fixed::new(Listed::plain(list.strips(), 2, 3), count * lanes * 4, usize::MAX);
-        let call = Call {
+        let distances = FixedList::new(ListedCall::plain(list.strips(), 2, 3), count * lanes * 4, usize::MAX);
+        let call = MicrokernelCall {
             strips: if fixed { &[] } else { list.strips() },
             steps,
             a,
@@ -36,8 +36,8 @@ fn what_lies_outside_is_refused() {
             panels: Panels { at, step: 4 * lanes, count, outer: count % 2 == 0 },
             c: Buf::empty(),
             column: 0,
-            tail_column: 0,
-            tail: None,
+            epilogue_column: 0,
+            epilogue: None,
             sums,
             sums_row: count * lanes,
             a_step: 0,
@@ -77,12 +77,12 @@ fn what_lies_outside_is_refused() {
 #[test]
 fn lists_of_distances_have_no_padding() {
     let mut words = [0; ONE_STRIP];
-    let mut list = List::new(&mut words, 2);
-    list.strip(Strip { tiles: 2, sums: 0, a_row: 8, c_row: 8, to: (0, &[0; MOST_ROWS]) });
+    let mut list = AddressList::new(&mut words, 2);
+    list.strip(TileStrip { tiles: 2, sums: 0, a_row: 8, c_row: 8, to: (0, &[0; MOST_ROWS]) });
     list.tap(0, 0, &std::array::from_fn(|i| i * 8));
-    assert!(Fixed::new(Listed::plain(list.strips(), 2, 3), 64, 16).is_some());
-    assert!(Fixed::new(Listed::plain(list.strips(), 2, 3), 64, 8).is_none(), "the distance that no list may have");
-    assert!(Fixed::new(Listed::plain(list.strips(), 2, 3), usize::MAX, 16).is_none(), "sums beyond all memory");
+    assert!(FixedList::new(ListedCall::plain(list.strips(), 2, 3), 64, 16).is_some());
+    assert!(FixedList::new(ListedCall::plain(list.strips(), 2, 3), 64, 8).is_none(), "the distance that no list may have");
+    assert!(FixedList::new(ListedCall::plain(list.strips(), 2, 3), usize::MAX, 16).is_none(), "sums beyond all memory");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn lists_are_of_the_tiles_that_a_kernel_makes() {
     let Some(isa) = isas().pop() else { return };
     let lanes = isa.width().lanes();
     let (mut a, mut b) = (vec![1.0_f32; 8], vec![2.0_f32; 4 * lanes]);
-    let tile = Tile::get(isa, &Spec::new(Product::F32, 2, 1)).unwrap();
+    let tile = Microkernel::get(isa, &MicrokernelKey::new(DotType::F32, 2, 1)).unwrap();
     let first = a.as_ptr().addr();
     let mut sums = vec![0.0; 4 * lanes];
     let cases = [
@@ -104,7 +104,7 @@ fn lists_are_of_the_tiles_that_a_kernel_makes() {
         (&[2, 1, 0, 0, 0, 0, 0, 0, first, first], false, "a tap that is not there"),
     ];
     for (strips, fits, what) in cases {
-        let call = Call {
+        let call = MicrokernelCall {
             strips,
             steps: 4,
             a: buf(&mut a),
@@ -114,8 +114,8 @@ fn lists_are_of_the_tiles_that_a_kernel_makes() {
             panels: Panels::one(0),
             c: Buf::empty(),
             column: 0,
-            tail_column: 0,
-            tail: None,
+            epilogue_column: 0,
+            epilogue: None,
             sums: &mut sums,
             sums_row: lanes,
             a_step: 0,

@@ -1,21 +1,21 @@
-//! `Tail`: the epilogue of a tile's sums, while they are in registers.
+//! `Epilogue`: the epilogue of a tile's sums, while they are in registers.
 //!
-//! A tail is a list of steps over f32 (or s32, before the first step that scales). Operands that vary by column are converted once an
+//! An epilogue is a list of steps over f32 (or s32, before the first step that scales). Operands that vary by column are converted once an
 //! execution to lines of f32 in scratch, one line for each step, padded to whole vectors: so kernels depend neither on the types of such
 //! operands nor on whether they are one number or many. Operands of the destination's size are read in place, at the element that is
-//! computed. A step that a tail cannot do is declined with a reason: then post-ops and quantisation of the destination are a second pass
-//! (`passes:jit`), and other steps go through [`Epilogue`](crate::kernels::epilogue::Epilogue).
+//! computed. A step that an epilogue cannot do is declined with a reason: then post-ops and quantisation of the destination are a second pass
+//! (`passes:jit`), and other steps go through [`PortableEpilogue`](crate::kernels::portable_epilogue::Epilogue).
 
 #[cfg(test)]
 mod tests;
 mod write;
 
-use super::{Call, Places, Spec};
+use super::{MicrokernelCall, MicrokernelKey, Places};
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::{self, Chain, Formula, Operand};
 use crate::kernels::code::elem;
-use crate::kernels::epilogue;
+use crate::kernels::portable_epilogue;
 use oxidnn_jit::Function;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::dot::{Sums, TileAt};
@@ -30,9 +30,9 @@ const LINE_COLUMNS: usize = 64;
 /// Most operands of the destination's size.
 const MAX_TENSORS: usize = 4;
 
-/// A tail; it is part of the key of kernels.
+/// An epilogue; it is part of the key of kernels.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Tail {
+pub struct Epilogue {
     /// Whether it begins by subtracting a value by column from integer sums.
     compensated: bool,
     steps: Vec<Step>,
@@ -60,9 +60,9 @@ enum Origin {
     Tensor(Elem),
 }
 
-/// The sums that a tail begins with.
+/// The sums that an epilogue begins with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::kernels) enum Kind {
+pub(in crate::kernels) enum SumKind {
     /// 32-bit integers.
     Whole,
     /// f32.
@@ -71,9 +71,9 @@ pub(in crate::kernels) enum Kind {
     Normal,
 }
 
-/// The parameters by which a tail is planned.
+/// The parameters by which an epilogue is planned.
 #[derive(Clone, Copy, Debug)]
-pub struct About<'p> {
+pub struct EpilogueRequest<'p> {
     /// The attributes.
     pub attr: &'p Attr,
     /// The destination, its layout resolved.
@@ -90,9 +90,9 @@ pub struct About<'p> {
     pub biased: bool,
 }
 
-/// Gives the operands of a chain in an execution. They are looked up when needed: most tails have few, and filling a table of all would
+/// Gives the operands of a chain in an execution. They are looked up when needed: most epilogues have few, and filling a table of all would
 /// take longer than a small product.
-pub trait Named<'s> {
+pub trait EpilogueOperands<'s> {
     /// The destination.
     fn dst(&self) -> &View<'s>;
     /// The elements of an operand along a dimension, from the first on.
@@ -111,18 +111,18 @@ pub trait Named<'s> {
     /// An operand that may differ between products.
     ///
     /// # Errors
-    /// As for [`Named::line`].
+    /// As for [`EpilogueOperands::line`].
     fn by_product(&self, _: Operand) -> Result<Option<Broadcast<'s>>, Error> {
         Ok(None)
     }
     /// The argument that is an operand of a post-op.
     ///
     /// # Errors
-    /// As for [`Named::line`].
+    /// As for [`EpilogueOperands::line`].
     fn argument(&self, i: usize, of: Arg) -> Result<View<'s>, Error>;
 }
 
-impl<'s> Named<'s> for Chain<'s> {
+impl<'s> EpilogueOperands<'s> for Chain<'s> {
     fn dst(&self) -> &View<'s> {
         Chain::dst(self)
     }
@@ -134,9 +134,9 @@ impl<'s> Named<'s> for Chain<'s> {
     }
 }
 
-/// The operands of a tail in an execution.
+/// The operands of an epilogue in an execution.
 #[derive(Clone, Copy, Debug)]
-pub struct TailArgs<'a> {
+pub struct EpilogueArgs<'a> {
     /// One line for each step with an operand by column.
     lines: &'a [f32],
     /// Elements of a line.
@@ -189,21 +189,21 @@ pub(in crate::kernels) struct Block {
     tensors: [*const u8; MAX_TENSORS],
 }
 
-impl TailArgs<'_> {
+impl EpilogueArgs<'_> {
     /// No operands.
-    pub const NONE: TailArgs<'static> = TailArgs { lines: &[], pitch: 0, tensors: [Buf::empty(); MAX_TENSORS], dst: Buf::empty() };
+    pub const NONE: EpilogueArgs<'static> = EpilogueArgs { lines: &[], pitch: 0, tensors: [Buf::empty(); MAX_TENSORS], dst: Buf::empty() };
 
-    /// The data of a call; `None` if `tail` has more lines or longer tensors than these.
-    pub fn of_strips(&self, tail: &Tail, results: Results) -> Option<StripBlock> {
+    /// The data of a call; `None` if `epilogue` has more lines or longer tensors than these.
+    pub fn of_strips(&self, epilogue: &Epilogue, results: Results) -> Option<StripBlock> {
         let Results { column, channels, at, reach } = results;
-        let (lines, c) = (tail.lines(), self.dst.as_ptr().cast_const());
+        let (lines, c) = (epilogue.lines(), self.dst.as_ptr().cast_const());
         let inside = column.checked_add(channels).is_some_and(|end| end <= self.pitch) && lines * self.pitch <= self.lines.len();
         if lines > 0 && !inside {
             return None;
         }
-        for (from, tensor) in tail.tensors().zip(&self.tensors) {
+        for (from, tensor) in epilogue.tensors().zip(&self.tensors) {
             let end = at.addr().checked_sub(c.addr())?.checked_add(reach?)?;
-            if end > self.dst.len() || end.div_ceil(tail.dst_size()) > tensor.len() / from.bytes() {
+            if end > self.dst.len() || end.div_ceil(epilogue.dst_size()) > tensor.len() / from.bytes() {
                 return None;
             }
         }
@@ -213,16 +213,21 @@ impl TailArgs<'_> {
 
     /// The data of a kernel that finishes sums from elsewhere, and the places where rows of the destination may begin. A row has `columns`
     /// columns from the call's first on, and reads operands for `padded` columns; `None` if these are shorter.
-    pub(in crate::kernels) fn finish(&self, tail: &Tail, call: &Call<'_>, (columns, padded): (usize, usize)) -> Option<(Block, Places)> {
-        Some((self.block(tail.dst_size(), call, 0), tail.places(self, call, columns, padded)?))
+    pub(in crate::kernels) fn finish(
+        &self,
+        epilogue: &Epilogue,
+        call: &MicrokernelCall<'_>,
+        (columns, padded): (usize, usize),
+    ) -> Option<(Block, Places)> {
+        Some((self.block(epilogue.dst_size(), call, 0), epilogue.places(self, call, columns, padded)?))
     }
 
     /// The data of a kernel, for destination elements of `size` bytes.
     #[inline]
-    pub(super) fn block(&self, size: usize, call: &Call<'_>, base: usize) -> Block {
+    pub(super) fn block(&self, size: usize, call: &MicrokernelCall<'_>, base: usize) -> Block {
         Block {
             c_offset: (call.column * size).wrapping_add(base),
-            lines: self.lines.as_ptr().wrapping_add(call.tail_column),
+            lines: self.lines.as_ptr().wrapping_add(call.epilogue_column),
             pitch: self.pitch * 4,
             c: call.c.as_ptr(),
             tensors: self.tensors.map(|t| t.as_ptr().cast_const()),
@@ -233,8 +238,8 @@ impl TailArgs<'_> {
 impl Block {
     /// Moves on by `columns` columns.
     #[inline]
-    pub(super) fn advance(&mut self, spec: &Spec, columns: usize) {
-        self.c_offset += spec.tail.as_ref().map_or(0, |t| columns * t.dst_size());
+    pub(super) fn advance(&mut self, spec: &MicrokernelKey, columns: usize) {
+        self.c_offset += spec.epilogue.as_ref().map_or(0, |t| columns * t.dst_size());
         self.lines = self.lines.wrapping_add(columns);
     }
 }
@@ -250,7 +255,7 @@ impl Step {
     }
 
     /// A step of the chain.
-    fn of(step: chain::Step, about: &About<'_>) -> Result<Step, Skip> {
+    fn of(step: chain::Step, about: &EpilogueRequest<'_>) -> Result<Step, Skip> {
         let chain::Step { formula, operands: [operand, second] } = step;
         chain::jit::check(formula)?;
         match second {
@@ -275,8 +280,8 @@ fn reciprocal(scale: f32) -> f32 {
 }
 
 impl Origin {
-    fn of(operand: Operand, about: &About<'_>) -> Result<Origin, Skip> {
-        let About { attr, dst, columns, batch, .. } = *about;
+    fn of(operand: Operand, about: &EpilogueRequest<'_>) -> Result<Origin, Skip> {
+        let EpilogueRequest { attr, dst, columns, batch, .. } = *about;
         let by_row = |what: &str| Err(Skip::Attr(format!("{what} that differs by row")));
         let within = |free: usize, mask: u32| {
             dst.dims().iter().enumerate().all(|(d, size)| d < free || d == columns || *size == 1 || mask >> d & 1 == 0)
@@ -316,56 +321,56 @@ fn is_alike(a: &Tensor, b: &Tensor) -> bool {
     a.dims() == b.dims() && x.inner == y.inner && x.offset == 0 && y.offset == 0 && strides
 }
 
-impl Tail {
-    /// The tail that stores sums unchanged.
-    pub fn raw() -> Tail {
-        Tail { compensated: false, steps: Vec::new(), dst: Elem::F32 }
+impl Epilogue {
+    /// The epilogue that stores sums unchanged.
+    pub fn raw() -> Epilogue {
+        Epilogue { compensated: false, steps: Vec::new(), dst: Elem::F32 }
     }
 
-    /// The tail for a destination.
+    /// The epilogue for a destination.
     ///
     /// # Errors
     /// Steps that it does not do.
-    pub fn plan(about: &About<'_>) -> Result<Tail, Skip> {
-        let About { dst, columns, .. } = *about;
+    pub fn plan(about: &EpilogueRequest<'_>) -> Result<Epilogue, Skip> {
+        let EpilogueRequest { dst, columns, .. } = *about;
         if !dst.blocking().is_some_and(|b| b.is_plain() && (b.strides[columns] == 1 || dst.dims()[columns] == 1)) {
             return Err(Skip::Layout("a destination whose columns are apart".into()));
         }
-        Tail::of(about)
+        Epilogue::of(about)
     }
 
-    /// The tail of strips whose results may go to another place than the destination, with the same layout of vectors.
+    /// The epilogue of strips whose results may go to another place than the destination, with the same layout of vectors.
     ///
     /// # Errors
     /// Steps that it does not do.
-    pub fn of_strips(about: &About<'_>) -> Result<Tail, Skip> {
-        let tail = Tail::of(about)?;
-        let operands = tail.tensors().next();
-        operands.map_or(Ok(tail), |_| Err(Skip::Attr("an operand that differs by pixel".into())))
+    pub fn of_strips(about: &EpilogueRequest<'_>) -> Result<Epilogue, Skip> {
+        let epilogue = Epilogue::of(about)?;
+        let operands = epilogue.tensors().next();
+        operands.map_or(Ok(epilogue), |_| Err(Skip::Attr("an operand that differs by pixel".into())))
     }
 
-    /// The tail of strips of the destination.
+    /// The epilogue of strips of the destination.
     ///
     /// # Errors
     /// Steps that it does not do.
-    pub fn of(about: &About<'_>) -> Result<Tail, Skip> {
-        let About { attr, dst, compensated, scaled, biased, .. } = *about;
-        epilogue::check(attr, dst)?;
+    pub fn of(about: &EpilogueRequest<'_>) -> Result<Epilogue, Skip> {
+        let EpilogueRequest { attr, dst, compensated, scaled, biased, .. } = *about;
+        portable_epilogue::check(attr, dst)?;
         let elem = elem(dst.dtype).ok_or_else(|| Skip::DataType(format!("{} as destination of a tile", dst.dtype)))?;
         let steps = chain::steps(attr, dst.dtype, [scaled, biased]).map(|step| Step::of(step?, about)).collect::<Result<_, _>>()?;
-        let tail = Tail { compensated, steps, dst: elem };
-        if tail.tensors().count() > MAX_TENSORS {
+        let epilogue = Epilogue { compensated, steps, dst: elem };
+        if epilogue.tensors().count() > MAX_TENSORS {
             return Err(Skip::Attr("so many operands of the destination's size".into()));
         }
-        Ok(tail)
+        Ok(epilogue)
     }
 
     /// The places where rows of the destination may begin, with `columns` columns from the first panel's first on; `None` if operands are
     /// shorter than they are read, by columns up to `padded`.
     #[inline]
-    pub(super) fn places(&self, args: &TailArgs<'_>, call: &Call<'_>, columns: usize, padded: usize) -> Option<Places> {
+    pub(super) fn places(&self, args: &EpilogueArgs<'_>, call: &MicrokernelCall<'_>, columns: usize, padded: usize) -> Option<Places> {
         let lines = self.lines();
-        let reach = call.tail_column.checked_add(padded)? <= args.pitch && lines * args.pitch <= args.lines.len();
+        let reach = call.epilogue_column.checked_add(padded)? <= args.pitch && lines * args.pitch <= args.lines.len();
         if lines > 0 && !reach {
             return None;
         }
@@ -417,19 +422,19 @@ impl Tail {
         write::ask(self, f, at, tile);
     }
 
-    /// Computes what [`Tail::write_at`] reads at the columns of a tile.
+    /// Computes what [`Epilogue::write_at`] reads at the columns of a tile.
     pub(in crate::kernels) fn pointers(&self, f: &mut Function, at: TileAt) -> Pointers {
         Pointers::of(self, f, at)
     }
 
     /// Writes the code of the steps, and of storing the results.
-    pub(in crate::kernels) fn write(&self, f: &mut Function, sums: &Sums<'_>, kind: Kind) {
+    pub(in crate::kernels) fn write(&self, f: &mut Function, sums: &Sums<'_>, kind: SumKind) {
         let at = self.pointers(f, sums.at);
         self.write_at(f, sums, kind, at);
     }
 
     /// The same for the columns of `at`.
-    pub(in crate::kernels) fn write_at(&self, f: &mut Function, sums: &Sums<'_>, kind: Kind, at: Pointers) {
+    pub(in crate::kernels) fn write_at(&self, f: &mut Function, sums: &Sums<'_>, kind: SumKind, at: Pointers) {
         write::write(self, f, sums, kind, at);
     }
 
@@ -448,19 +453,19 @@ impl Tail {
         columns.next_multiple_of(LINE_COLUMNS)
     }
 
-    /// The operands of an execution, converted to scratch of [`Tail::scratch`] elements, for a result whose columns are along dimension
+    /// The operands of an execution, converted to scratch of [`Epilogue::scratch`] elements, for a result whose columns are along dimension
     /// `dim`. `compensation` is what is subtracted from the integer sums of every column; with several right operands it has those of each,
-    /// one after the other, and lines are repeated for each, [`Tail::apart`]; for each product, if they differ between products.
+    /// one after the other, and lines are repeated for each, [`Epilogue::apart`]; for each product, if they differ between products.
     ///
     /// # Errors
     /// [`Error`] when an argument is missing or the scratch is too small.
     pub fn args<'s>(
         &self,
-        named: &impl Named<'s>,
+        named: &impl EpilogueOperands<'s>,
         dim: usize,
         compensation: &[i32],
         scratch: &'s mut [f32],
-    ) -> Result<TailArgs<'s>, Error> {
+    ) -> Result<EpilogueArgs<'s>, Error> {
         let columns = named.dst().dims()[dim].max(0) as usize;
         let (lines, products) = (self.lines(), named.products());
         let copies = if products > 0 { products } else { (compensation.len() / columns.max(1)).max(1) };
@@ -499,6 +504,6 @@ impl Tail {
                 *tensor = named.argument(i, of)?.buf();
             }
         }
-        Ok(TailArgs { lines: scratch, pitch, tensors, dst: named.dst().buf() })
+        Ok(EpilogueArgs { lines: scratch, pitch, tensors, dst: named.dst().buf() })
     }
 }

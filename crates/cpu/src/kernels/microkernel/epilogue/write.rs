@@ -1,13 +1,13 @@
-//! Writes the code of the steps of a [`Tail`].
+//! Writes the code of the steps of a [`Epilogue`].
 //!
 //! Short steps are written out for every sum, column by column, so an operand is loaded once for all rows and sums never leave their
 //! registers. Elements of the destination are read for all rows before the first is stored: a load that overlaps a masked store would have
 //! to wait for it. From the first long step on, code for every sum would be too long: sums go through L1 once, and a loop takes them from
 //! there vector by vector.
 
-use super::{Block, Kind, Origin, Step, StripBlock, Tail};
+use super::{Block, Epilogue, Origin, Step, StripBlock, SumKind};
 use crate::kernels::chain::jit;
-use crate::kernels::tile::Args;
+use crate::kernels::microkernel::Args;
 use oxidnn_jit::Function;
 use oxidnn_jit::ir::{Accumulate, Addr, Binary, Elem, Int, Pred, Prefetch, Unary, Val};
 use oxidnn_jit::kernels::dot::{self, Sums, TileAt};
@@ -15,7 +15,7 @@ use oxidnn_jit::kernels::strips::Strip;
 use oxidnn_spec::op::BinaryAlg;
 use std::mem::offset_of;
 
-/// Most steps of a tail that are written out for every sum.
+/// Most steps of an epilogue that are written out for every sum.
 const MAX_UNROLLED_STEPS: usize = 6;
 
 /// The addresses and lanes of a vector, besides its register.
@@ -27,7 +27,7 @@ struct Place {
     mask: Option<Pred>,
 }
 
-/// The pointers that a tail reads, for a tile's columns.
+/// The pointers that an epilogue reads, for a tile's columns.
 #[derive(Clone, Copy)]
 pub(in crate::kernels) struct Pointers {
     /// Bytes from the addresses of the destination's rows to the tile's first column.
@@ -60,29 +60,29 @@ impl Lines {
 
 impl Pointers {
     /// Computes them.
-    pub(in crate::kernels::tile) fn of(tail: &Tail, f: &mut Function, at: TileAt) -> Pointers {
-        let lines = (tail.lines() > 0).then(|| {
+    pub(in crate::kernels::microkernel) fn of(epilogue: &Epilogue, f: &mut Function, at: TileAt) -> Pointers {
+        let lines = (epilogue.lines() > 0).then(|| {
             let lines = argument(f, at.args, offset_of!(Block, lines));
             Lines { next: f.address(lines.indexed(at.column, 4, 0)), pitch: argument(f, at.args, offset_of!(Block, pitch)) }
         });
-        Pointers { c_offset: c_offset(tail, f, at), lines }
+        Pointers { c_offset: c_offset(epilogue, f, at), lines }
     }
 }
 
-/// A tail in two parts: steps that are written out for every sum, and steps in a loop.
+/// An epilogue in two parts: steps that are written out for every sum, and steps in a loop.
 struct Part<'a> {
-    tail: &'a Tail,
+    epilogue: &'a Epilogue,
     /// How many steps are written out.
     head: usize,
     at: Pointers,
     /// The type of the sums.
-    kind: Kind,
+    kind: SumKind,
 }
 
 /// Prefetches the lines of the destination that the sums of `rows` rows and `vectors` vectors will be stored to.
-pub(in crate::kernels::tile) fn ask(tail: &Tail, f: &mut Function, at: TileAt, (rows, vectors): (usize, usize)) {
-    let bytes = (vectors * f.isa().width().lanes() * tail.dst.bytes()) as i32;
-    let offset = c_offset(tail, f, at);
+pub(in crate::kernels::microkernel) fn ask(epilogue: &Epilogue, f: &mut Function, at: TileAt, (rows, vectors): (usize, usize)) {
+    let bytes = (vectors * f.isa().width().lanes() * epilogue.dst.bytes()) as i32;
+    let offset = c_offset(epilogue, f, at);
     for i in 0..rows {
         let row = f.load_int(at.row(i));
         (0..bytes).step_by(64).for_each(|byte| f.prefetch(Prefetch::Write, row.indexed(offset, 1, byte)));
@@ -90,9 +90,9 @@ pub(in crate::kernels::tile) fn ask(tail: &Tail, f: &mut Function, at: TileAt, (
 }
 
 /// Writes the steps and the stores.
-pub(in crate::kernels::tile) fn write(tail: &Tail, f: &mut Function, sums: &Sums<'_>, kind: Kind, at: Pointers) {
-    let mut part = Part { tail, head: head(tail), at, kind };
-    let local = (part.head < tail.steps.len()).then(|| f.local(sums.values.len() * f.isa().width().bytes()));
+pub(in crate::kernels::microkernel) fn write(epilogue: &Epilogue, f: &mut Function, sums: &Sums<'_>, kind: SumKind, at: Pointers) {
+    let mut part = Part { epilogue, head: head(epilogue), at, kind };
+    let local = (part.head < epilogue.steps.len()).then(|| f.local(sums.values.len() * f.isa().width().bytes()));
     part.kind = in_registers(&part, f, sums, local);
     if let Some(local) = local {
         in_a_loop(&part, f, sums, local);
@@ -100,14 +100,14 @@ pub(in crate::kernels::tile) fn write(tail: &Tail, f: &mut Function, sums: &Sums
 }
 
 fn argument(f: &mut Function, args: Int, field: usize) -> Int {
-    f.load_int(args.at((offset_of!(Args, tail) + field) as i32))
+    f.load_int(args.at((offset_of!(Args, epilogue) + field) as i32))
 }
 
 /// Bytes from the addresses of the destination's rows to the tile's first column.
-fn c_offset(tail: &Tail, f: &mut Function, at: TileAt) -> Int {
+fn c_offset(epilogue: &Epilogue, f: &mut Function, at: TileAt) -> Int {
     let (offset, shift) = (argument(f, at.args, offset_of!(Block, c_offset)), at.shift(f));
     f.add(offset, shift);
-    f.address(offset.indexed(at.column, tail.dst.bytes() as u8, 0))
+    f.address(offset.indexed(at.column, epilogue.dst.bytes() as u8, 0))
 }
 
 /// Bytes from the addresses of the destination's rows to the elements of a tensor at the tile's first column, if elements have equal sizes.
@@ -121,10 +121,10 @@ fn distance(f: &mut Function, args: Int, tensor: usize, c_offset: Int) -> Int {
 
 /// Number of steps before the first one that is not written out for every sum. Tensors of these steps have elements as large as the
 /// destination's, so that one distance leads from all rows of the destination to theirs.
-fn head(tail: &Tail) -> usize {
-    let near = |step: &Step| !matches!(step.origin, Origin::Tensor(elem) if elem.bytes() != tail.dst.bytes());
+fn head(epilogue: &Epilogue) -> usize {
+    let near = |step: &Step| !matches!(step.origin, Origin::Tensor(elem) if elem.bytes() != epilogue.dst.bytes());
     let short = |step: &&Step| jit::is_short(step.formula) && near(step);
-    tail.steps.iter().take(MAX_UNROLLED_STEPS - usize::from(tail.compensated)).take_while(short).count()
+    epilogue.steps.iter().take(MAX_UNROLLED_STEPS - usize::from(epilogue.compensated)).take_while(short).count()
 }
 
 /// Tensors that steps read.
@@ -133,20 +133,20 @@ fn tensors(steps: &[Step]) -> usize {
 }
 
 /// The short steps, and the stores if there are no other steps; else sums go to `local`, row by row. Returns the kind of the sums.
-fn in_registers(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Option<Int>) -> Kind {
-    let Part { tail, head, at, kind: first } = *part;
+fn in_registers(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Option<Int>) -> SumKind {
+    let Part { epilogue, head, at, kind: first } = *part;
     let width = f.isa().width();
     let rows: Vec<Int> = (0..sums.values.len() / sums.vectors).map(|i| f.load_int(sums.at.row(i))).collect();
-    let tensors: Vec<Int> = (0..tensors(&tail.steps[..head])).map(|i| distance(f, sums.at.args, i, at.c_offset)).collect();
+    let tensors: Vec<Int> = (0..tensors(&epilogue.steps[..head])).map(|i| distance(f, sums.at.args, i, at.c_offset)).collect();
     let (mut even, mut left): (Vec<Val>, _) = (Vec::new(), first);
     for v in 0..sums.vectors {
         let mut column: Vec<Val> = sums.values.iter().skip(v).step_by(sums.vectors).copied().collect();
-        let at_row = |i: usize, offset: Int| rows[i].indexed(offset, 1, (v * width.lanes() * tail.dst.bytes()) as i32);
+        let at_row = |i: usize, offset: Int| rows[i].indexed(offset, 1, (v * width.lanes() * epilogue.dst.bytes()) as i32);
         let place = |i: usize| Place { c: at_row(i, at.c_offset), mask: sums.mask(v) };
         let mut tensors = tensors.iter();
         let lines = at.lines.map(|lines| lines.from(f, v * width.bytes()));
-        compensate(tail, f, &mut column, lines);
-        let (mut kind, mut steps) = (first, tail.steps[..head].iter().peekable());
+        compensate(epilogue, f, &mut column, lines);
+        let (mut kind, mut steps) = (first, epilogue.steps[..head].iter().peekable());
         while let Some(step) = steps.next() {
             kind = before(f, &mut column, kind, step);
             let operand = operand(f, step, lines);
@@ -169,42 +169,42 @@ fn in_registers(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Optio
             continue;
         }
         // Two neighbouring vectors are stored together if the epilogue beside AMX tiles has registers to hold the first one.
-        let leaves = match (kind, tail.dst) {
-            (Kind::Normal, Elem::Bf16) => true,
-            (Kind::Whole, Elem::U8 | Elem::I8) | (Kind::Real | Kind::Normal, Elem::U8) => rows.len().is_multiple_of(2),
+        let leaves = match (kind, epilogue.dst) {
+            (SumKind::Normal, Elem::Bf16) => true,
+            (SumKind::Whole, Elem::U8 | Elem::I8) | (SumKind::Real | SumKind::Normal, Elem::U8) => rows.len().is_multiple_of(2),
             _ => false,
         };
         let waits = leaves && f.isa().amx && sums.mask(v | 1).is_none() && v | 1 < sums.vectors;
         match (waits, v % 2) {
             (true, 0) => even.clone_from(&column),
             (true, _) => {
-                let at_even = |i: usize| rows[i].indexed(at.c_offset, 1, ((v - 1) * width.lanes() * tail.dst.bytes()) as i32);
-                store_both(f, (tail.dst, kind), [&even, &column], &at_even);
+                let at_even = |i: usize| rows[i].indexed(at.c_offset, 1, ((v - 1) * width.lanes() * epilogue.dst.bytes()) as i32);
+                store_both(f, (epilogue.dst, kind), [&even, &column], &at_even);
             }
-            (false, _) => column.iter().enumerate().for_each(|(i, x)| store(f, tail.dst, *x, kind, &place(i))),
+            (false, _) => column.iter().enumerate().for_each(|(i, x)| store(f, epilogue.dst, *x, kind, &place(i))),
         }
     }
     left
 }
 
 /// Converts neighbouring vectors of all rows and stores them; bytes of two rows together.
-fn store_both(f: &mut Function, (dst, kind): (Elem, Kind), [even, odd]: [&[Val]; 2], at: &impl Fn(usize) -> Addr) {
+fn store_both(f: &mut Function, (dst, kind): (Elem, SumKind), [even, odd]: [&[Val]; 2], at: &impl Fn(usize) -> Addr) {
     if dst == Elem::Bf16 {
         return even.iter().zip(odd).enumerate().for_each(|(i, (first, second))| f.store_both_bf16_flushed(at(i), *first, *second));
     }
     for (i, (even, odd)) in even.as_chunks::<2>().0.iter().zip(odd.as_chunks::<2>().0).enumerate() {
-        f.store_bytes(dst, kind != Kind::Whole, [at(2 * i), at(2 * i + 1)], [even[0], odd[0], even[1], odd[1]]);
+        f.store_bytes(dst, kind != SumKind::Whole, [at(2 * i), at(2 * i + 1)], [even[0], odd[0], even[1], odd[1]]);
     }
 }
 
 /// The remaining steps on the sums in `local`, and the stores.
 fn in_a_loop(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Int) {
-    let Part { tail, head, at, kind } = *part;
+    let Part { epilogue, head, at, kind } = *part;
     let width = f.isa().width();
     let c_offset = f.copy(at.c_offset);
     let lines = at.lines.map(|lines| lines.from(f, 0));
     if let Some(lines) = lines {
-        let done = tail.steps[..head].iter().filter(|step| step.has_line()).count() + usize::from(tail.compensated);
+        let done = epilogue.steps[..head].iter().filter(|step| step.has_line()).count() + usize::from(epilogue.compensated);
         (0..done).for_each(|_| f.add(lines.next, lines.pitch));
     }
     let (rows, vectors) = (sums.values.len() / sums.vectors, sums.vectors);
@@ -214,19 +214,19 @@ fn in_a_loop(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Int) {
         f.add(wanted, ((vectors - 1) * width.lanes()) as i32);
         wanted
     });
-    let base = tail.tensors().next().map(|_| argument(f, sums.at.args, offset_of!(Block, c)));
+    let base = epilogue.tensors().next().map(|_| argument(f, sums.at.args, offset_of!(Block, c)));
     let tensor = |f: &mut Function, i: usize| argument(f, sums.at.args, offset_of!(Block, tensors) + i * size_of::<usize>());
     let count = f.int(vectors as i64);
     f.repeat_some(count, |f| {
         let mask = wanted.map(|wanted| f.first_lanes(wanted));
         let (list, sum) = (f.address(sums.at.row(0)), f.copy(local));
-        let rest = Rest { tail, head, kind, base, lines, mask };
+        let rest = Rest { epilogue, head, kind, base, lines, mask };
         let step = (vectors * width.bytes()) as i32;
         in_groups(f, rows, |f, n| {
             let c: Vec<Int> = (0..n).map(|i| f.load_int(list.at((i * size_of::<usize>()) as i32))).collect();
             c.iter().for_each(|c| f.add(*c, c_offset));
             let column = (0..n as i32).map(|i| f.load(width, sum.at(i * step))).collect();
-            rest.write(f, (&c, column), &tensor, &|f, x, kind, place| store(f, tail.dst, x, kind, place));
+            rest.write(f, (&c, column), &tensor, &|f, x, kind, place| store(f, epilogue.dst, x, kind, place));
             f.add(list, (n * size_of::<usize>()) as i32);
             f.add(sum, n as i32 * step);
         });
@@ -234,7 +234,7 @@ fn in_a_loop(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Int) {
         if let Some(lines) = lines {
             f.add(lines.next, width.bytes() as i32);
         }
-        f.add(c_offset, (width.lanes() * tail.dst.bytes()) as i32);
+        f.add(c_offset, (width.lanes() * epilogue.dst.bytes()) as i32);
         if let Some(wanted) = wanted {
             f.sub(wanted, width.lanes() as i32);
         }
@@ -243,29 +243,29 @@ fn in_a_loop(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Int) {
 
 /// Writes the steps and the stores of the results of a strip, one after the other: in registers with the operands of all of them, or
 /// through L1.
-pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Strip<'_>, block: usize) {
-    let rounded = tail.dst == Elem::I32 || tail.dst == Elem::Bf16 && strip.normal;
-    if tail.steps.is_empty() && !rounded {
-        return strip.store(f, tail.dst);
+pub(in crate::kernels::microkernel) fn strip(epilogue: &Epilogue, f: &mut Function, strip: &Strip<'_>, block: usize) {
+    let rounded = epilogue.dst == Elem::I32 || epilogue.dst == Elem::Bf16 && strip.normal;
+    if epilogue.steps.is_empty() && !rounded {
+        return strip.store(f, epilogue.dst);
     }
     let width = f.isa().width();
-    let kind = if strip.normal { Kind::Normal } else { Kind::Real };
+    let kind = if strip.normal { SumKind::Normal } else { SumKind::Real };
     let field = |f: &mut Function, field: usize| f.load_int(strip.args.at((block + field) as i32));
     let column = f.load_int(strip.args.at(strip.column as i32));
     let [lines, pitch] = [offset_of!(StripBlock, lines), offset_of!(StripBlock, pitch)].map(|at| field(f, at));
-    let base = tail.tensors().next().map(|_| field(f, offset_of!(StripBlock, c)));
+    let base = epilogue.tensors().next().map(|_| field(f, offset_of!(StripBlock, c)));
     let tensor = |f: &mut Function, i: usize| field(f, offset_of!(StripBlock, tensors) + i * size_of::<usize>());
     let lines = Lines { next: f.address(lines.indexed(strip.channel, 4, 0)), pitch };
     let result = f.copy(strip.result);
-    let put = |f: &mut Function, x: Val, kind: Kind, place: &Place| match strip.streaming {
+    let put = |f: &mut Function, x: Val, kind: SumKind, place: &Place| match strip.streaming {
         true => f.store_streaming(place.c, x),
-        false => store(f, tail.dst, x, kind, place),
+        false => store(f, epilogue.dst, x, kind, place),
     };
-    let (head, rest) = tail.steps.split_at(head(tail));
+    let (head, rest) = epilogue.steps.split_at(head(epilogue));
     let operands: Vec<Option<Val>> = head.iter().map(|step| operand(f, step, Some(lines))).collect();
     let (mut values, mut left) = (strip.values.to_vec(), kind);
     for (i, value) in values.iter_mut().enumerate() {
-        let mut under = Under { element: element(f, result, base, tail.dst), tensor: 0, mask: strip.mask };
+        let mut under = Under { element: element(f, result, base, epilogue.dst), tensor: 0, mask: strip.mask };
         let (mut x, mut kind) = ([*value], kind);
         for (step, operand) in head.iter().zip(&operands) {
             kind = before(f, &mut x, kind, step);
@@ -290,7 +290,7 @@ pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Str
     for (i, value) in values.iter().enumerate() {
         f.store(local.at((i * width.bytes()) as i32), *value);
     }
-    let rest = Rest { tail, head: head.len(), kind, base, lines: Some(lines), mask: strip.mask };
+    let rest = Rest { epilogue, head: head.len(), kind, base, lines: Some(lines), mask: strip.mask };
     in_groups(f, values.len(), |f, n| {
         let next = |_| {
             let here = f.copy(result);
@@ -322,9 +322,9 @@ fn in_groups(f: &mut Function, mut count: usize, mut body: impl FnMut(&mut Funct
 
 /// The steps from the first long one on.
 struct Rest<'a> {
-    tail: &'a Tail,
+    epilogue: &'a Epilogue,
     head: usize,
-    kind: Kind,
+    kind: SumKind,
     base: Option<Int>,
     lines: Option<Lines>,
     mask: Option<Pred>,
@@ -337,12 +337,12 @@ impl Rest<'_> {
         f: &mut Function,
         (c, mut x): (&[Int], Vec<Val>),
         tensor: &impl Fn(&mut Function, usize) -> Int,
-        put: &impl Fn(&mut Function, Val, Kind, &Place),
+        put: &impl Fn(&mut Function, Val, SumKind, &Place),
     ) {
-        let Rest { tail, head, mask, .. } = *self;
-        let (head, rest) = tail.steps.split_at(head);
+        let Rest { epilogue, head, mask, .. } = *self;
+        let (head, rest) = epilogue.steps.split_at(head);
         let mut under: Vec<Under> =
-            c.iter().map(|c| Under { element: element(f, *c, self.base, tail.dst), tensor: tensors(head), mask }).collect();
+            c.iter().map(|c| Under { element: element(f, *c, self.base, epilogue.dst), tensor: tensors(head), mask }).collect();
         let places: Vec<Place> = c.iter().map(|c| Place { c: c.at(0), mask }).collect();
         let (lines, mut kind) = (self.lines.map(|lines| lines.from(f, 0)), self.kind);
         for step in rest {
@@ -383,22 +383,22 @@ impl Under {
     }
 }
 
-/// Subtracts the first line from integer sums, if the tail begins with one.
-fn compensate(tail: &Tail, f: &mut Function, column: &mut [Val], lines: Option<Lines>) {
-    if let Some(lines) = lines.filter(|_| tail.compensated) {
+/// Subtracts the first line from integer sums, if the epilogue begins with one.
+fn compensate(epilogue: &Epilogue, f: &mut Function, column: &mut [Val], lines: Option<Lines>) {
+    if let Some(lines) = lines.filter(|_| epilogue.compensated) {
         let by = lines.load(f);
         column.iter_mut().for_each(|x| *x = f.binary(Binary::SubI32, *x, by));
     }
 }
 
 /// Converts integer sums to floats; returns the kind of the sums after the step.
-fn before(f: &mut Function, column: &mut [Val], kind: Kind, step: &Step) -> Kind {
+fn before(f: &mut Function, column: &mut [Val], kind: SumKind, step: &Step) -> SumKind {
     match kind {
-        Kind::Whole => column.iter_mut().for_each(|x| *x = f.unary(Unary::F32FromI32, *x)),
-        Kind::Normal if jit::is_relu(step.formula) => return kind,
+        SumKind::Whole => column.iter_mut().for_each(|x| *x = f.unary(Unary::F32FromI32, *x)),
+        SumKind::Normal if jit::is_relu(step.formula) => return kind,
         _ => {}
     }
-    Kind::Real
+    SumKind::Real
 }
 
 /// The operand of a step in a register for all rows: its vector of the line, or zeros.
@@ -418,11 +418,11 @@ fn destination(f: &mut Function, step: &Step, place: &Place) -> Option<Val> {
 }
 
 /// Converts to the destination's type and stores.
-fn store(f: &mut Function, dst: Elem, x: Val, kind: Kind, place: &Place) {
+fn store(f: &mut Function, dst: Elem, x: Val, kind: SumKind, place: &Place) {
     match (kind, dst) {
-        (Kind::Normal, Elem::Bf16) => f.store_bf16_flushed(place.c, x, place.mask),
-        (Kind::Whole, Elem::I32) => f.store_as(dst, place.c, x, place.mask),
-        (Kind::Whole, _) => {
+        (SumKind::Normal, Elem::Bf16) => f.store_bf16_flushed(place.c, x, place.mask),
+        (SumKind::Whole, Elem::I32) => f.store_as(dst, place.c, x, place.mask),
+        (SumKind::Whole, _) => {
             let x = f.unary(Unary::F32FromI32, x);
             f.store_as(dst, place.c, x, place.mask);
         }

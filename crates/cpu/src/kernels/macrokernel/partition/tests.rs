@@ -4,10 +4,10 @@ use crate::hardware::Caches;
 const BUDGET: Budget = Caches::USUAL.budget(false);
 
 /// A product of f32 on AVX-512, the reduction in one part.
-fn line<'s>(parts: &'s [Part], [units, rows, columns]: [usize; 3], workers: usize) -> Line<'s> {
+fn line<'s>(parts: &'s [KBlock], [units, rows, columns]: [usize; 3], workers: usize) -> Workload<'s> {
     let vectors = columns.div_ceil(16);
     let source = units * rows * parts[0].steps * 4;
-    Line {
+    Workload {
         units,
         rows,
         tiles: rows.div_ceil(7),
@@ -24,8 +24,8 @@ fn line<'s>(parts: &'s [Part], [units, rows, columns]: [usize; 3], workers: usiz
     }
 }
 
-fn part(depth: usize) -> Part {
-    Part { taps: 1, steps: depth, partial: 0, first: 0, taken: None }
+fn part(depth: usize) -> KBlock {
+    KBlock { taps: 1, steps: depth, k_tail: 0, first: 0, taken: None }
 }
 
 #[test]
@@ -35,8 +35,8 @@ fn tasks_are_all_of_the_product_and_equally_long() {
         for sizes in [[1, 49, 320], [1, 49, 960], [1, 784, 32], [1, 3136, 64], [3, 3136, 256], [8, 49, 160], [1, 5, 7], [2, 196, 2048]] {
             for workers in [1, 2, 3, 16] {
                 for joint_row_bytes in [0, 64, 4096] {
-                    let line = Line { joint_row_bytes, ..line(&parts, sizes, workers) };
-                    let cut = Cut::new(line);
+                    let line = Workload { joint_row_bytes, ..line(&parts, sizes, workers) };
+                    let cut = Partition::new(line);
                     let mut met = vec![0; line.units * line.tiles * line.vectors];
                     let mut worked = vec![0; workers.min(cut.tasks())];
                     let mut longest = 0;
@@ -63,21 +63,21 @@ fn tasks_are_all_of_the_product_and_equally_long() {
 
 #[test]
 fn little_work_is_one_task() {
-    assert_eq!(Cut::new(line(&[part(16)], [1, 49, 64], 16)).tasks(), 1);
-    assert_eq!(Cut::new(line(&[part(16)], [0, 49, 64], 16)).tasks(), 1);
-    assert_eq!(Cut::new(line(&[part(16)], [1, 0, 64], 16)).pieces(0).count(), 0);
+    assert_eq!(Partition::new(line(&[part(16)], [1, 49, 64], 16)).tasks(), 1);
+    assert_eq!(Partition::new(line(&[part(16)], [0, 49, 64], 16)).tasks(), 1);
+    assert_eq!(Partition::new(line(&[part(16)], [1, 0, 64], 16)).pieces(0).count(), 0);
 }
 
 #[test]
 fn a_large_product_is_one_task_of_one_worker_and_four_of_each_of_several() {
     for (workers, tasks) in [(1, 1), (2, 8), (16, 64)] {
-        assert_eq!(Cut::new(line(&[part(512)], [1, 3136, 64], workers)).tasks(), tasks, "{workers} workers");
+        assert_eq!(Partition::new(line(&[part(512)], [1, 3136, 64], workers)).tasks(), tasks, "{workers} workers");
     }
 }
 
 #[test]
 fn a_group_is_followed_by_the_next() {
-    let cut = Cut::new(line(&[part(512)], [1, 49, 960], 2));
+    let cut = Partition::new(line(&[part(512)], [1, 49, 960], 2));
     let mut panels = cut.group(0);
     for group in 1..cut.groups() {
         panels = cut.behind(&panels);

@@ -1,8 +1,8 @@
 //! Address lists of a product's pieces, in runs of tiles of equal height, written once for all executions if they read no padding.
 
-use super::{Nest, PADDING, Rows};
-use crate::kernels::tile::list::Kept;
-use crate::kernels::tile::{Fixed, List};
+use super::{PADDING, RowProvider, VectorMacrokernel};
+use crate::kernels::microkernel::list::KeptList;
+use crate::kernels::microkernel::{AddressList, FixedList};
 use std::ops::Range;
 
 /// Most words of all lists that are kept: more are written again as fast as they are read from a far cache.
@@ -25,7 +25,7 @@ const MAX_LISTS: usize = 16;
 
 /// Consecutive tiles of equal height.
 #[derive(Clone, Debug)]
-pub(super) struct Run {
+pub(super) struct TileRun {
     /// The first row, and rows of a tile.
     first: usize,
     rows: usize,
@@ -35,29 +35,30 @@ pub(super) struct Run {
 
 /// Some tiles of a piece.
 #[derive(Debug)]
-pub(super) enum Batch {
+pub(super) enum ListedTiles {
     /// Their list, and their indices among the tiles of the piece.
-    Fixed { list: Fixed, tiles: Range<usize> },
+    Fixed { list: FixedList, tiles: Range<usize> },
     /// To be listed by every execution.
-    Unlisted(Run),
+    Unlisted(TileRun),
 }
 
 /// The rows and batches of pieces, by range of tiles.
 #[derive(Default, Debug)]
-pub(super) struct Lists(Vec<(Range<usize>, Range<usize>, Vec<Batch>)>);
+pub(super) struct AddressLists(Vec<(Range<usize>, Range<usize>, Vec<ListedTiles>)>);
 
-impl Lists {
+impl AddressLists {
     /// Lists all tiles of `work`, whose operands begin at address 0. Nothing is listed if all tiles are to use a K block before the next
     /// one, nor for many tiles of a single unit of elements wider than bytes: listing takes little time beside their multiply-adds, and in
     /// a network, whose weights come from far, so would lists. Lists of several units are used again for each.
-    pub(super) fn new<W: Rows>(nest: &Nest, work: &W) -> Lists {
-        let mut lists = Lists(Vec::new());
-        if nest.shape.parts.len() > 1 {
+    pub(super) fn new<W: RowProvider>(macrokernel: &VectorMacrokernel, work: &W) -> AddressLists {
+        let mut lists = AddressLists(Vec::new());
+        if macrokernel.shape.k_blocks.len() > 1 {
             return lists;
         }
-        let few = nest.shape.most(&|p| p.all_steps()) * nest.shape.columns.div_ceil(nest.isa.width().lanes()) <= FEW_PRODUCTS;
-        let wide = !few && !nest.shape.product.is_whole() && nest.shape.units == 1;
-        let mut words = vec![0; nest.lens.list * size_of::<f32>() / size_of::<usize>()];
+        let few = macrokernel.shape.most(&|p| p.all_steps()) * macrokernel.shape.columns.div_ceil(macrokernel.isa.width().lanes())
+            <= FEW_PRODUCTS;
+        let wide = !few && !macrokernel.shape.product.is_integer() && macrokernel.shape.units == 1;
+        let mut words = vec![0; macrokernel.lens.list * size_of::<f32>() / size_of::<usize>()];
         let mut left = if few {
             MAX_KEPT_WORDS_OF_FEW
         } else if wide {
@@ -65,19 +66,19 @@ impl Lists {
         } else {
             MAX_KEPT_WORDS
         };
-        let blocks = |tiles: Range<usize>| tiles.clone().step_by(nest.block).map(move |t| t..tiles.end.min(t + nest.block));
-        let pieces = (0..nest.tasks()).flat_map(|task| nest.cut.pieces(task)).flat_map(|piece| blocks(piece.tiles));
+        let blocks = |tiles: Range<usize>| tiles.clone().step_by(macrokernel.block).map(move |t| t..tiles.end.min(t + macrokernel.block));
+        let pieces = (0..macrokernel.tasks()).flat_map(|task| macrokernel.cut.pieces(task)).flat_map(|piece| blocks(piece.tiles));
         for tiles in pieces.take(MAX_PIECES) {
             if left == 0 {
-                return if wide { Lists::default() } else { lists };
+                return if wide { AddressLists::default() } else { lists };
             }
             if let Err(at) = lists.find(&tiles) {
-                let rows = nest.rows(&tiles);
-                let batches = Batch::all(nest, work, (&tiles, rows.start), (&mut words, &mut left));
+                let rows = macrokernel.rows(&tiles);
+                let batches = ListedTiles::all(macrokernel, work, (&tiles, rows.start), (&mut words, &mut left));
                 lists.0.insert(at, (tiles, rows, batches));
             }
         }
-        if wide && left == 0 { Lists::default() } else { lists }
+        if wide && left == 0 { AddressLists::default() } else { lists }
     }
 
     fn find(&self, tiles: &Range<usize>) -> Result<usize, usize> {
@@ -85,41 +86,46 @@ impl Lists {
     }
 
     /// The rows and batches of a piece with these tiles; `None` if they are not kept.
-    pub(super) fn of(&self, tiles: &Range<usize>) -> Option<(&Range<usize>, &[Batch])> {
+    pub(super) fn of(&self, tiles: &Range<usize>) -> Option<(&Range<usize>, &[ListedTiles])> {
         self.find(tiles).ok().map(|at| (&self.0[at].1, &self.0[at].2[..]))
     }
 }
 
-impl Batch {
+impl ListedTiles {
     /// All batches of some tiles, of which the first begins at row `row`.
-    fn all<W: Rows>(nest: &Nest, work: &W, (tiles, row): (&Range<usize>, usize), (words, left): (&mut [usize], &mut usize)) -> Vec<Batch> {
-        let (mut batches, list_tiles) = (Vec::new(), nest.facts.list_tiles);
-        for run in nest.runs(tiles) {
+    fn all<W: RowProvider>(
+        macrokernel: &VectorMacrokernel,
+        work: &W,
+        (tiles, row): (&Range<usize>, usize),
+        (words, left): (&mut [usize], &mut usize),
+    ) -> Vec<ListedTiles> {
+        let (mut batches, list_tiles) = (Vec::new(), macrokernel.facts.list_tiles);
+        for run in macrokernel.runs(tiles) {
             let kept = batches.len();
-            let found = &mut |all: &List<'_>, lists: &[Kept]| {
+            let found = &mut |all: &AddressList<'_>, lists: &[KeptList]| {
                 lists.iter().all(|kept| {
-                    let Some(list) = Fixed::new(all.kept(kept), nest.sums_row(), PADDING) else { return false };
+                    let Some(list) = FixedList::new(all.kept(kept), macrokernel.sums_row(), PADDING) else { return false };
                     let fits = list.words() <= *left;
                     *left = if fits { *left - list.words() } else { 0 };
-                    batches.push(Batch::Fixed { list, tiles: kept.tiles.clone() });
+                    batches.push(ListedTiles::Fixed { list, tiles: kept.tiles.clone() });
                     fits
                 })
             };
-            if !nest.list(work, (0, row), (std::iter::once(run.clone()), list_tiles), &mut List::new(words, 0), found) {
+            if !macrokernel.list(work, (0, row), (std::iter::once(run.clone()), list_tiles), &mut AddressList::new(words, 0), found) {
                 batches.truncate(kept);
-                batches.push(Batch::Unlisted(run));
+                batches.push(ListedTiles::Unlisted(run));
             }
         }
         batches
     }
 }
 
-/// The rows of tiles that are [`Nest::even`].
+/// The rows of tiles that are [`VectorMacrokernel::even`].
 pub(super) fn rows([first, last]: &[(usize, usize, Range<usize>); 2]) -> Range<usize> {
     first.0..last.0 + last.1 * last.2.len()
 }
 
-impl Nest {
+impl VectorMacrokernel {
     /// Bytes of a row of sums.
     fn sums_row(&self) -> usize {
         self.lens.step * 4
@@ -147,7 +153,7 @@ impl Nest {
     }
 
     /// Some tiles as runs of tiles of equal height. Every stretch is cut evenly.
-    pub(super) fn runs(&self, tiles: &Range<usize>) -> impl Iterator<Item = Run> {
+    pub(super) fn runs(&self, tiles: &Range<usize>) -> impl Iterator<Item = TileRun> {
         let (mut row, mut tile, tiles) = (0, 0, tiles.clone());
         self.shape.rows.iter().flat_map(move |n| {
             let count = n.div_ceil(self.tall);
@@ -157,7 +163,7 @@ impl Nest {
             // The first tiles have one row more for the remainder.
             let (each, more) = (n / count.max(1), n % count.max(1));
             let piece = tiles.start;
-            let run = move |t: Range<usize>, rows: usize| Run {
+            let run = move |t: Range<usize>, rows: usize| TileRun {
                 first: first + t.start * each + t.start.min(more),
                 rows,
                 tiles: (start + t.start).max(piece) - piece..(start + t.end).max(piece) - piece,
@@ -169,16 +175,16 @@ impl Nest {
 
     /// Lists runs of a piece of a unit that begins at a row, as many at a time as there is room for, of at most `list_tiles` tiles each.
     /// `found` gets the lists and says whether to continue. True if all tiles were listed.
-    pub(super) fn list<W: Rows>(
+    pub(super) fn list<W: RowProvider>(
         &self,
         work: &W,
         (unit, row): (usize, usize),
-        (runs, list_tiles): (impl Iterator<Item = Run>, usize),
-        list: &mut List<'_>,
-        found: &mut dyn FnMut(&List<'_>, &[Kept]) -> bool,
+        (runs, list_tiles): (impl Iterator<Item = TileRun>, usize),
+        list: &mut AddressList<'_>,
+        found: &mut dyn FnMut(&AddressList<'_>, &[KeptList]) -> bool,
     ) -> bool {
         let (taps, sums_row) = (self.shape.strip_taps(), self.sums_row());
-        let (mut lists, mut len): ([Kept; MAX_LISTS], usize) = Default::default();
+        let (mut lists, mut len): ([KeptList; MAX_LISTS], usize) = Default::default();
         list.restart(0);
         for run in runs {
             let mut cursor = work.cursor(unit, run.first);

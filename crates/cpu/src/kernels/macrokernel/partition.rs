@@ -7,7 +7,7 @@
 //! (five panels for two workers are two and a half for each). A worker's tasks are consecutive, so two workers read the same panel only
 //! where one worker's tasks end and the other's begin.
 
-use super::Part;
+use super::KBlock;
 use crate::hardware::Budget;
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ const MIN_BLOCK_STEPS_INTERLEAVED: usize = 256;
 
 /// The product to cut.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line<'s> {
+pub(super) struct Workload<'s> {
     pub(super) units: usize,
     /// Rows of a unit, and number of tiles of these.
     pub(super) rows: usize,
@@ -47,7 +47,7 @@ pub(super) struct Line<'s> {
     pub(super) source: usize,
     /// Bytes of a row of all units in both operands, if these are side by side; else 0.
     pub(super) joint_row_bytes: usize,
-    pub(super) parts: &'s [Part],
+    pub(super) parts: &'s [KBlock],
     pub(super) workers: usize,
     /// Bytes of the panels of a K block that stay in L2.
     pub(super) panels: usize,
@@ -56,14 +56,14 @@ pub(super) struct Line<'s> {
 
 /// The tasks of a product.
 #[derive(Clone, Debug)]
-pub(super) struct Cut {
+pub(super) struct Partition {
     /// Tiles of a unit and of a block of rows; blocks of a unit.
     tiles: usize,
     block: usize,
     blocks: usize,
     /// Units that are interleaved block by block; 1 if units follow each other.
     units: usize,
-    groups: Groups,
+    groups: PanelGroups,
     /// Where each task begins and where the last one ends: number of groups before it, over all blocks, and tiles before it in its first
     /// group.
     starts: Vec<(usize, usize)>,
@@ -71,12 +71,12 @@ pub(super) struct Cut {
 
 /// The panels of a unit, in groups of as equal sizes as possible.
 #[derive(Clone, Copy, Debug)]
-struct Groups {
+struct PanelGroups {
     panels: usize,
     count: usize,
 }
 
-impl Groups {
+impl PanelGroups {
     /// The first panel of a group, or the end of the last one.
     fn start(&self, group: usize) -> usize {
         let (each, more) = (self.panels / self.count, self.panels % self.count);
@@ -106,10 +106,10 @@ pub(super) struct Piece {
     pub(super) panels: Range<usize>,
 }
 
-impl Line<'_> {
+impl Workload<'_> {
     /// Bytes of a panel in a K block.
-    fn bytes(&self, part: &Part) -> usize {
-        part.taps * (part.steps + usize::from(part.partial > 0)) * self.panel * self.vector
+    fn bytes(&self, part: &KBlock) -> usize {
+        part.taps * (part.steps + usize::from(part.k_tail > 0)) * self.panel * self.vector
     }
 
     /// Bytes of a panel in all K blocks.
@@ -144,7 +144,7 @@ impl Line<'_> {
 
     /// Where task `task` of `tasks` begins: number of groups before it, over all blocks, and tiles before it in its first group. `units`
     /// units are interleaved.
-    fn start(&self, (groups, block, units): (&Groups, usize, usize), task: usize, tasks: usize) -> (usize, usize) {
+    fn start(&self, (groups, block, units): (&PanelGroups, usize, usize), task: usize, tasks: usize) -> (usize, usize) {
         let all = self.units * self.vectors * self.tiles;
         let at = all / tasks * task + all % tasks * task / tasks;
         let weight = (units * self.vectors * self.tiles).max(1);
@@ -164,9 +164,9 @@ impl Line<'_> {
     }
 }
 
-impl Cut {
+impl Partition {
     /// Cuts a product.
-    pub(super) fn new(line: Line<'_>) -> Cut {
+    pub(super) fn new(line: Workload<'_>) -> Partition {
         let panels = line.vectors.div_ceil(line.panel).max(1);
         let widest = line.parts.iter().map(|p| line.bytes(p)).max().unwrap_or(0).max(1);
         let wanted = line.wanted();
@@ -181,11 +181,11 @@ impl Cut {
             (1..=wanted / workers).rev().map(|n| n * workers).find(cut)
         };
         let tasks = fits(true).or_else(|| fits(false)).unwrap_or(workers);
-        let groups = Groups { panels, count: groups };
+        let groups = PanelGroups { panels, count: groups };
         let interleaved = line.interleaved_block();
         let (block, units) = interleaved.map_or_else(|| (line.block(groups.count), 1), |block| (block, line.units));
         let starts = (0..=tasks).map(|task| line.start((&groups, block, units), task, tasks)).collect();
-        Cut { tiles: line.tiles, block, blocks: line.tiles.div_ceil(block).max(1), units, groups, starts }
+        Partition { tiles: line.tiles, block, blocks: line.tiles.div_ceil(block).max(1), units, groups, starts }
     }
 
     /// Tiles of a block of rows.

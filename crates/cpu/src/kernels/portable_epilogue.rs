@@ -53,7 +53,7 @@ pub struct Sums<'s> {
 
 /// The epilogue of a primitive, bound to its arguments.
 #[derive(Clone, Copy, Debug)]
-pub struct Epilogue<'a> {
+pub struct PortableEpilogue<'a> {
     chain: Chain<'a>,
     plain: bool,
 }
@@ -82,12 +82,12 @@ pub fn check(attr: &Attr, dst: &Tensor) -> Result<(), Skip> {
     Ok(())
 }
 
-impl<'a> Epilogue<'a> {
+impl<'a> PortableEpilogue<'a> {
     /// The epilogue of a chain.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when an argument is missing.
-    pub fn new(chain: Chain<'a>) -> Result<Epilogue<'a>, Error> {
+    pub fn new(chain: Chain<'a>) -> Result<PortableEpilogue<'a>, Error> {
         let mut plain = true;
         for step in chain.steps() {
             plain = false;
@@ -98,7 +98,7 @@ impl<'a> Epilogue<'a> {
                 }
             }
         }
-        Ok(Epilogue { chain, plain })
+        Ok(PortableEpilogue { chain, plain })
     }
 
     /// The operands.

@@ -6,10 +6,10 @@
 //!
 //! One of the few files with unsafe code: every address is checked against its buffer before a kernel is called.
 
-use super::block::{Call, Held, arguments, check, is_inside};
+use super::block::{Call, TileRegisters, arguments, check, is_inside};
 use crate::kernels::code;
-use crate::kernels::tile::tail::{Kind, Pointers};
-use crate::kernels::tile::{self, Call as TailCall, Places, Tail};
+use crate::kernels::microkernel::epilogue::{Pointers, SumKind};
+use crate::kernels::microkernel::{self, Epilogue, MicrokernelCall as EpilogueCall, Places};
 use oxidnn_jit::ir::{Accumulate, Binary, Compare, Int, Pred, TileProduct, Val};
 use oxidnn_jit::kernels::dot::{Sums, TileAt};
 use oxidnn_jit::kernels::tiles::{self, Interleaved, LINES, ROWS, Tiles};
@@ -41,7 +41,7 @@ const WATCH: usize = (STATE + size_of::<State>()).next_multiple_of(64);
 #[repr(C)]
 pub(super) struct Args {
     /// The epilogue's arguments; only its operands are used.
-    tail: tile::Args,
+    epilogue: microkernel::Args,
     tiles: tiles::Args,
     /// The addresses of the first tile's rows of the destination, their number, and the bytes from a tile's to the next: in the list if
     /// that has all, else in the destination.
@@ -85,9 +85,9 @@ impl State {
 
 /// Products and their epilogue: the key of kernels.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Finish {
+pub(super) struct FusedKey {
     pub(super) tiles: Tiles,
-    pub(super) tail: Arc<Tail>,
+    pub(super) epilogue: Arc<Epilogue>,
     /// Whether the last vector of a panel has fewer columns.
     pub(super) masked: bool,
     /// Whether lines of the destination are prefetched with the products whose sums are written there.
@@ -98,7 +98,7 @@ pub(super) struct Finish {
 
 /// The key of the epilogue of a waiting block, as that of a block of one panel.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Flush(Finish, tiles::Block);
+struct Flush(FusedKey, tiles::Block);
 
 /// Loads a field of the arguments or the state.
 fn field(f: &mut Function, block: Int, field: usize) -> Int {
@@ -123,7 +123,7 @@ fn added(f: &mut Function, values: &[Val]) -> Val {
 
 /// A waiting block, some of whose rows are finished.
 struct Waiting<'k> {
-    key: &'k Finish,
+    key: &'k FusedKey,
     args: Int,
     block: tiles::Block,
     /// Where the epilogue reads and writes, by rows and columns.
@@ -139,7 +139,7 @@ struct Waiting<'k> {
 }
 
 impl<'k> Waiting<'k> {
-    fn new(key: &'k Finish, f: &mut Function, args: Int, block: tiles::Block) -> Waiting<'k> {
+    fn new(key: &'k FusedKey, f: &mut Function, args: Int, block: tiles::Block) -> Waiting<'k> {
         let state = state(f, args);
         let [sums, rows, shift, column, left] = [
             offset_of!(State, sums),
@@ -154,18 +154,18 @@ impl<'k> Waiting<'k> {
         f.and(rest, ROWS_AT_ONCE as i32 - 1);
         let ends = block.first + block.vectors == usize::from(key.tiles.vectors);
         let last = (key.masked && ends).then(|| {
-            let last = field(f, args, offset_of!(Args, tail) + tile::Args::LAST);
+            let last = field(f, args, offset_of!(Args, epilogue) + microkernel::Args::LAST);
             f.first_lanes(last)
         });
         let at = TileAt::of_rows(args, column, (rows, shift));
-        let pointers = key.tail.pointers(f, at);
+        let pointers = key.epilogue.pointers(f, at);
         Waiting { key, args, block, at, pointers, sums, rows, left, rest, last }
     }
 
     /// Finishes the next rows.
     fn finish(&self, f: &mut Function, rows: usize) {
         let (width, vectors) = (f.isa().width(), self.block.vectors);
-        let kind = if self.key.tiles.product == TileProduct::Bf16 { Kind::Normal } else { Kind::Whole };
+        let kind = if self.key.tiles.product == TileProduct::Bf16 { SumKind::Normal } else { SumKind::Whole };
         let values: Vec<_> = (0..rows * vectors).map(|i| f.load(width, self.sums.at((i * width.bytes()) as i32))).collect();
         if self.key.watches {
             let (at, zero, sum) = (state(f, self.args).at((WATCH - STATE) as i32), f.zero(width), added(f, &values));
@@ -174,7 +174,7 @@ impl<'k> Waiting<'k> {
             f.store(at, watch);
         }
         let sums = Sums { at: self.at, values: &values, vectors, last: self.last };
-        self.key.tail.write_at(f, &sums, kind, self.pointers);
+        self.key.epilogue.write_at(f, &sums, kind, self.pointers);
         f.add(self.rows, (rows * size_of::<usize>()) as i32);
         f.add(self.sums, (rows * vectors * width.bytes()) as i32);
     }
@@ -187,7 +187,7 @@ impl<'k> Waiting<'k> {
 
 /// The work of a kernel besides products.
 struct Pipe<'k> {
-    key: &'k Finish,
+    key: &'k FusedKey,
     args: Int,
     /// Columns before the block, and bytes from the rows of the first tile to those of the tile.
     column: Int,
@@ -226,7 +226,7 @@ impl Interleaved for Pipe<'_> {
                 f.sub(waiting.left, 1);
                 if let Some((rows, block)) = self.asked.zip(self.before) {
                     let at = TileAt::of_rows(self.args, self.column, (rows, self.shift));
-                    self.key.tail.ask(f, at, (ROWS_AT_ONCE, block.vectors));
+                    self.key.epilogue.ask(f, at, (ROWS_AT_ONCE, block.vectors));
                     f.add(rows, (ROWS_AT_ONCE * size_of::<usize>()) as i32);
                 }
             });
@@ -281,7 +281,7 @@ impl Pipe<'_> {
     }
 }
 
-impl Key for Finish {
+impl Key for FusedKey {
     type Args = Args;
 
     fn name(&self, isa: Isa) -> String {
@@ -320,19 +320,19 @@ impl Key for Flush {
 
 /// The kernels, ready to run.
 #[derive(Debug)]
-pub(super) struct Finisher {
+pub(super) struct FusedKernel {
     entry: Entry<Args>,
     /// By block of a panel.
     flushes: Vec<(tiles::Block, Entry<Args>)>,
-    key: Finish,
+    key: FusedKey,
 }
 
-impl Finisher {
-    pub(super) fn get(isa: Isa, key: &Finish) -> Result<Finisher, Error> {
+impl FusedKernel {
+    pub(super) fn get(isa: Isa, key: &FusedKey) -> Result<FusedKernel, Error> {
         check(&key.tiles)?;
         let flush = |block| Ok((block, code::get(isa, &Flush(key.clone(), block))?));
         let flushes = key.tiles.blocks().map(flush).collect::<Result<_, Error>>()?;
-        Ok(Finisher { entry: code::get(isa, key)?, flushes, key: key.clone() })
+        Ok(FusedKernel { entry: code::get(isa, key)?, flushes, key: key.clone() })
     }
 }
 
@@ -358,7 +358,7 @@ pub(super) struct Pipeline<'p> {
     /// Where unwanted results go, if there is room for a row.
     nowhere: Option<usize>,
     /// The finisher of the waiting block, if one waits.
-    waits: Option<&'p Finisher>,
+    waits: Option<&'p FusedKernel>,
     /// Which of the lists is free.
     list: usize,
 }
@@ -371,12 +371,12 @@ impl<'p> Pipeline<'p> {
     ///
     /// # Panics
     /// If operands are too short, or there is no room.
-    pub(super) fn new(left: Buf<'p>, tail: &Tail, columns: usize, to: &TailCall<'p>) -> Pipeline<'p> {
+    pub(super) fn new(left: Buf<'p>, epilogue: &Epilogue, columns: usize, to: &EpilogueCall<'p>) -> Pipeline<'p> {
         assert!(left.len() >= Self::LEN * 4, "{} bytes for sums", left.len());
-        let operands = to.tail.and_then(|args| args.finish(tail, to, (columns, columns.next_multiple_of(LINES))));
-        let Some((block, places)) = operands else { panic!("operands of a tail that are too short") };
+        let operands = to.epilogue.and_then(|args| args.finish(epilogue, to, (columns, columns.next_multiple_of(LINES))));
+        let Some((block, places)) = operands else { panic!("operands of an epilogue that are too short") };
         let args = Args {
-            tail: tile::Args::of_tail(to.last, block),
+            epilogue: microkernel::Args::of_epilogue(to.last, block),
             tiles: tiles::Args::NONE,
             rows: left.as_ptr(),
             count: 0,
@@ -388,7 +388,7 @@ impl<'p> Pipeline<'p> {
             each: 1,
             state: left.as_ptr().wrapping_add(STATE),
         };
-        let row = (to.column + columns) * tail.dst_size();
+        let row = (to.column + columns) * epilogue.dst_size();
         let nowhere = (left.len() >= Self::LEN * 4 + row).then(|| left.as_ptr().addr() + Self::LEN * 4);
         let pipeline = Pipeline { left, args, places, nowhere, waits: None, list: 0 };
         pipeline.set(&State::default());
@@ -430,7 +430,7 @@ impl<'p> Pipeline<'p> {
     ///
     /// # Panics
     /// If an operand or a result is outside its memory, there are no taps, or the configured shape is not one of the kernel.
-    pub(super) fn run(&mut self, kernel: &'p Finisher, held: &Held<'_>, call: &mut Call<'_>, to: &Results<'_>) {
+    pub(super) fn run(&mut self, kernel: &'p FusedKernel, held: &TileRegisters<'_>, call: &mut Call<'_>, to: &Results<'_>) {
         if self.waits.is_some_and(|before| !std::ptr::eq(before, kernel)) {
             self.flush();
         }
@@ -450,7 +450,7 @@ impl<'p> Pipeline<'p> {
             // are in `left`.
             unsafe { kernel.entry.call(&self.args) }
             self.args.tiles.a_from += call.a_line;
-            self.args.tiles.ahead = self.args.tiles.ahead.wrapping_add(call.prefetch_line);
+            self.args.tiles.prefetch = self.args.tiles.prefetch.wrapping_add(call.prefetch_line);
         }
     }
 
@@ -466,7 +466,7 @@ impl<'p> Pipeline<'p> {
     ///
     /// # Panics
     /// If sums or results are outside their memory.
-    pub(super) fn finish(&mut self, kernel: &'p Finisher, panels: usize, sums: Option<(&[f32], usize)>, to: &Results<'_>) {
+    pub(super) fn finish(&mut self, kernel: &'p FusedKernel, panels: usize, sums: Option<(&[f32], usize)>, to: &Results<'_>) {
         self.flush();
         self.list(to, (1, 1));
         if sums.is_none() {

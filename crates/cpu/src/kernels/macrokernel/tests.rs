@@ -1,7 +1,7 @@
 use super::*;
+use crate::kernels::microkernel::layout::panel_columns;
+use crate::kernels::microkernel::{DotType, MOST_ROWS, Stride, TileStrip};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::tile::layout::panel_columns;
-use crate::kernels::tile::{MOST_ROWS, Product, Stride, Strip};
 use oxidnn_runtime::Buf;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
@@ -14,16 +14,16 @@ struct Plain<'a> {
     got: &'a Mutex<Vec<f32>>,
 }
 
-impl Rows for Plain<'_> {
+impl RowProvider for Plain<'_> {
     type Cursor = usize;
 
     fn cursor(&self, _: usize, row: usize) -> usize {
         row
     }
 
-    fn strip(&self, row: &mut usize, sums: usize, most: usize, list: &mut List<'_>) -> usize {
+    fn strip(&self, row: &mut usize, sums: usize, most: usize, list: &mut AddressList<'_>) -> usize {
         let (tiles, a_row) = (most.min(3), self.depth * 4);
-        list.strip(Strip { tiles, sums, a_row, c_row: 0, to: (0, &[0; MOST_ROWS]) });
+        list.strip(TileStrip { tiles, sums, a_row, c_row: 0, to: (0, &[0; MOST_ROWS]) });
         list.tap(0, self.a + *row * a_row, &std::array::from_fn(|i| i * a_row));
         *row += list.rows() * tiles;
         tiles
@@ -33,7 +33,7 @@ impl Rows for Plain<'_> {
         [self.a, 0]
     }
 
-    fn store(&self, block: Block<'_>) {
+    fn store(&self, block: SumBlock<'_>) {
         let mut got = self.got.lock().unwrap();
         for (i, row) in block.rows.clone().enumerate() {
             for (j, column) in block.columns.clone().enumerate() {
@@ -67,40 +67,40 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize, 
         panel,
         panel_bytes: depth * panel * 4,
         memory: 0,
-        parts: (0..parts).map(|i| Part { taps: 1, steps: each, partial: 0, first: i * each, taken: None }).collect(),
+        k_blocks: (0..parts).map(|i| KBlock { taps: 1, steps: each, k_tail: 0, first: i * each, taken: None }).collect(),
         source: rows * depth * 4,
-        product: Product::F32,
-        right: Right::Panels,
+        product: DotType::F32,
+        b_layout: BLayout::Panels,
         a_step: Stride::Fixed(4),
         joint_row_bytes: 0,
         begins: false,
         padded: false,
-        tail: None,
+        epilogue: None,
     };
-    let nest = Arc::new(Nest::new(isa, shape, &CpuTarget { threads: workers, ..CpuTarget::host() }));
+    let macrokernel = Arc::new(VectorMacrokernel::new(isa, shape, &CpuTarget { threads: workers, ..CpuTarget::host() }));
     let got = Mutex::new(vec![f32::NAN; rows * columns]);
-    let ready = nest.build(Some(&Plain { a: 0, depth, columns, got: &got })).unwrap();
+    let ready = macrokernel.build(Some(&Plain { a: 0, depth, columns, got: &got })).unwrap();
     let work = Plain { a: a.as_ptr().addr(), depth, columns, got: &got };
-    let mut share = vec![0.0; nest.scratch_len(1).unwrap()];
+    let mut share = vec![0.0; macrokernel.scratch_len(1).unwrap()];
     let (mut zeros, mut c) = ([0u8; 64], [0u8; 0]);
     let operands = Operands {
         simd: Simd::host(),
-        work: &work,
+        rows: &work,
         a: buf(&mut a),
         zeros: buf(&mut zeros),
         sources: None,
         left: &AtomicBool::new(false),
         b: buf(&mut b),
         notes: None,
-        packs: Packs::Nothing,
+        packs: Packing::Nothing,
         b_unit: &|_| 0,
         b_panel: depth * panel * 4,
         b_row: 0,
         a_step: 0,
         c: buf(&mut c),
-        tail: None,
+        epilogue: None,
     };
-    (0..nest.tasks()).for_each(|task| ready.task(task, &mut share, &operands));
+    (0..macrokernel.tasks()).for_each(|task| ready.task(task, &mut share, &operands));
     let got = got.into_inner().unwrap();
     for i in 0..rows {
         for j in 0..columns {

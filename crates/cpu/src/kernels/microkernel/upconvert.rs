@@ -2,18 +2,18 @@
 //!
 //! AVX2's only product of bytes adds two products in 16 bits and saturates. With weights of seven bits it never saturates, for any source,
 //! which is why networks are quantised so for such processors. So a task inspects its panels ([`fits`], one comparison for 32 elements) and
-//! multiplies bytes if it may ([`Product::U8S7`]): two multiplications and an addition for 32 products.
+//! multiplies bytes if it may ([`DotType::U8S7`]): two multiplications and an addition for 32 products.
 //!
 //! Otherwise weights and sources become 16-bit elements, whose pairs are multiplied and added exactly. A kernel that widens its own
 //! operands spends a quarter of its instructions on that, for every tile and panel again. Here a task widens its panels once for all its
 //! rows, all rows are widened ahead (or a few tiles of them at a time for all panels of the task), and the tiles multiply words
-//! ([`Product::I16`]): one multiplication and one addition for 16 products, which fills all four pipes of a Zen 5 in the cycles in which
+//! ([`DotType::I16`]): one multiplication and one addition for 16 products, which fills all four pipes of a Zen 5 in the cycles in which
 //! its two multipliers do the multiplications. The sums are the same either way.
 //!
 //! Of every four elements along K the first and third become a pair, then the second and fourth: shifts separate them in a panel. Widened
 //! panels and rows are twice as long, and offsets in them are doubled.
 
-use super::{Ahead, Call, Line, List, MOST_ROWS, Product, Spec, Stride, Strip, Tile};
+use super::{AddressList, DotType, LineStride, MOST_ROWS, Microkernel, MicrokernelCall, MicrokernelKey, PrefetchMode, Stride, TileStrip};
 use crate::kernels::multiversion::{Simd, multiversion};
 use crate::kernels::scratch::Part;
 use oxidnn_jit::Isa;
@@ -49,10 +49,10 @@ const STEP_ORDER: [usize; 4] = [0, 2, 1, 3];
 
 /// How the rows of tiles are widened.
 #[derive(Clone, Copy, Debug)]
-pub struct Wide {
+pub struct Upconvert {
     /// Whether 128 is added to every element, which makes it unsigned.
     flips: bool,
-    /// Whether all of `A` is widened ahead, see [`Sources`].
+    /// Whether all of `A` is widened ahead, see [`UpconvertedSources`].
     whole: bool,
     /// Elements of scratch for rows, and words of a list of their strips.
     rows: usize,
@@ -61,11 +61,11 @@ pub struct Wide {
 
 /// What is multiplied: tiles of rows in the parts of a reduction.
 #[derive(Clone, Copy, Debug)]
-pub struct About<'p> {
+pub struct UpconvertRequest<'p> {
     /// Instruction set.
     pub isa: Isa,
     /// Types, and the layouts of lines of `B` and steps of `A`.
-    pub spec: &'p Spec,
+    pub spec: &'p MicrokernelKey,
     /// Tiles of rows that are multiplied by a panel.
     pub tiles: usize,
     /// Panels that each of them is multiplied by.
@@ -76,10 +76,10 @@ pub struct About<'p> {
     pub parts: &'p [[usize; 2]],
 }
 
-impl Wide {
+impl Upconvert {
     /// Decides whether and how; `None` if kernels multiply bytes, operands have another layout, or there is too little to do.
-    pub fn new(about: &About<'_>) -> Option<Wide> {
-        let Spec { product, rows, line, a_step, .. } = *about.spec;
+    pub fn new(about: &UpconvertRequest<'_>) -> Option<Upconvert> {
+        let MicrokernelKey { product, rows, line, a_step, .. } = *about.spec;
         let seven_bits_pay = asks_for_seven_bits(about.isa, product, line, usize::MAX) && a_step == Stride::Fixed(4);
         let steps = about.parts.iter().map(|[_, steps]| *steps).max().unwrap_or(0);
         if !seven_bits_pay || about.tiles < MIN_TILES || steps.saturating_mul(about.panels) < MIN_TAP_STEPS {
@@ -88,17 +88,17 @@ impl Wide {
         let rows = usize::from(rows);
         let most = about.parts.iter().map(|[taps, steps]| taps * steps).max().unwrap_or(0);
         let taps = about.parts.iter().map(|[taps, _]| *taps).max().unwrap_or(0);
-        let words = List::words(1, [rows; 2], taps)?.max(LIST_WORDS).checked_next_multiple_of(8)?;
+        let words = AddressList::words(1, [rows; 2], taps)?.max(LIST_WORDS).checked_next_multiple_of(8)?;
         let whole = (1..=MAX_SOURCE_BYTES).contains(&about.source);
-        Some(Wide {
-            flips: product == Product::S8S8,
+        Some(Upconvert {
+            flips: product == DotType::S8S8,
             whole,
             rows: if whole { 0 } else { L2_ROW_ELEMENTS.max(rows * row_len(most)) },
             words,
         })
     }
 
-    /// Elements of scratch for [`Wide::run`].
+    /// Elements of scratch for [`Upconvert::run`].
     pub fn scratch_len(&self) -> Option<usize> {
         self.words.checked_mul(size_of::<usize>() / size_of::<f32>())?.checked_add(self.rows)
     }
@@ -110,19 +110,19 @@ impl Wide {
 }
 
 /// Whether panels that `rows` rows meet are inspected, see [`fits`]: bytes on processors without an instruction that multiplies all of them.
-pub fn asks_for_seven_bits(isa: Isa, product: Product, line: Line, rows: usize) -> bool {
-    let bytes = matches!(product, Product::U8S8 | Product::S8S8) && !product.is_native(isa);
-    bytes && rows >= MIN_INSPECTED_ROWS && matches!(line, Line::Packed(_))
+pub fn asks_for_seven_bits(isa: Isa, product: DotType, line: LineStride, rows: usize) -> bool {
+    let bytes = matches!(product, DotType::U8S8 | DotType::S8S8) && !product.is_native(isa);
+    bytes && rows >= MIN_INSPECTED_ROWS && matches!(line, LineStride::Packed(_))
 }
 
 /// The kernel for panels that [fit](fits), from the one for all bytes.
-pub fn seven_bits(spec: Spec) -> Spec {
-    Spec { product: if spec.product == Product::S8S8 { Product::S8S7 } else { Product::U8S7 }, ..spec }
+pub fn seven_bits(spec: MicrokernelKey) -> MicrokernelKey {
+    MicrokernelKey { product: if spec.product == DotType::S8S8 { DotType::S8S7 } else { DotType::U8S7 }, ..spec }
 }
 
 /// The kernel for widened rows and panels, from the one for bytes.
-pub fn words(spec: Spec) -> Spec {
-    Spec { product: Product::I16, partial: 0, prefetch: Ahead::Nothing, ..spec }
+pub fn words(spec: MicrokernelKey) -> MicrokernelKey {
+    MicrokernelKey { product: DotType::I16, k_tail: 0, prefetch: PrefetchMode::Nothing, ..spec }
 }
 
 /// Whether the elements of panels have seven bits.
@@ -170,21 +170,21 @@ multiversion! {
 
 /// All of `A` and the values of padding, widened.
 #[derive(Clone, Copy, Debug)]
-pub struct Sources<'a> {
+pub struct UpconvertedSources<'a> {
     from: [Buf<'a>; 2],
     to: Buf<'a>,
 }
 
-impl<'a> Sources<'a> {
+impl<'a> UpconvertedSources<'a> {
     /// Elements of scratch for widening `bytes` bytes.
     pub fn len(bytes: [usize; 2]) -> usize {
         bytes.map(|n| n.next_multiple_of(CHUNK) / 2).iter().sum()
     }
 
     /// Widens them for a product, on all threads.
-    pub fn new(wide: &Wide, (simd, executor): (Simd, &dyn Executor), from: [Buf<'a>; 2], to: &mut Part<'a>) -> Sources<'a> {
+    pub fn new(wide: &Upconvert, (simd, executor): (Simd, &dyn Executor), from: [Buf<'a>; 2], to: &mut Part<'a>) -> UpconvertedSources<'a> {
         let [source, padding] = from;
-        let second = Sources::len([source.len(), 0]);
+        let second = UpconvertedSources::len([source.len(), 0]);
         let flip = wide.flip();
         let to = to.refill(executor, TASK_ELEMENTS, &|piece, to| {
             let start = piece * TASK_ELEMENTS;
@@ -195,7 +195,7 @@ impl<'a> Sources<'a> {
                 widen_row(simd, from, flip, bytemuck::cast_slice_mut(to));
             }
         });
-        Sources { from, to }
+        UpconvertedSources { from, to }
     }
 
     /// The memory of the widened elements.
@@ -207,23 +207,24 @@ impl<'a> Sources<'a> {
     #[inline]
     fn place(&self, address: usize) -> usize {
         let [source, padding] = self.from.map(|m| address.wrapping_sub(m.as_ptr().addr()));
-        let bytes = if source < self.from[0].len() { source } else { padding.wrapping_add(2 * Sources::len([self.from[0].len(), 0])) };
+        let bytes =
+            if source < self.from[0].len() { source } else { padding.wrapping_add(2 * UpconvertedSources::len([self.from[0].len(), 0])) };
         self.to.as_ptr().addr().wrapping_add(bytes.wrapping_mul(2))
     }
 }
 
 /// The elements that were widened before a call.
 #[derive(Clone, Copy, Debug)]
-pub struct Before<'w> {
+pub struct Upconverted<'w> {
     /// Panels.
     pub panels: &'w [f32],
-    /// All of `A`, if [`Wide::is_whole`].
-    pub sources: Option<Sources<'w>>,
+    /// All of `A`, if [`Upconvert::is_whole`].
+    pub sources: Option<UpconvertedSources<'w>>,
     /// Elements of `A`'s rows in a partial last step.
-    pub partial: u8,
+    pub k_tail: u8,
 }
 
-impl Wide {
+impl Upconvert {
     fn flip(&self) -> u8 {
         if self.flips { 0x80 } else { 0 }
     }
@@ -233,12 +234,12 @@ impl Wide {
     ///
     /// # Panics
     /// If an address is outside its buffer, or scratch is too short.
-    pub fn run(&self, (simd, share): (Simd, &mut [f32]), tile: &Tile, call: Call<'_>, before: Before<'_>) {
+    pub fn run(&self, (simd, share): (Simd, &mut [f32]), tile: &Microkernel, call: MicrokernelCall<'_>, before: Upconverted<'_>) {
         let count = usize::from(tile.spec().rows);
         let (words, rows) = share.split_at_mut(self.words * size_of::<usize>() / size_of::<f32>());
-        let mut list = List::new(bytemuck::cast_slice_mut(words), count);
+        let mut list = AddressList::new(bytemuck::cast_slice_mut(words), count);
         let (mut rest, mut used) = (call.strips, 0);
-        let mut call = Call { steps: 2 * (call.steps + usize::from(before.partial > 0)), ..call };
+        let mut call = MicrokernelCall { steps: 2 * (call.steps + usize::from(before.k_tail > 0)), ..call };
         while let Some((head, more)) = rest.split_at_checked(STRIP_HEADER_WORDS + count) {
             let (taps, more) = more.split_at(head[0] * (1 + count));
             let len = row_len(head[0] * call.steps / 2);
@@ -261,7 +262,7 @@ impl Wide {
                     let (first, tap) = (to.as_ptr().addr(), call.steps * 4);
                     piece.list(&mut list, &call, len * 4, |at, _| first + at / count * tap + at % count * len * 4);
                     used += to.len();
-                    widen_rows(simd, piece, &call, before.partial.into(), self.flip(), to);
+                    widen_rows(simd, piece, &call, before.k_tail.into(), self.flip(), to);
                 }
                 done += piece.tiles;
             }
@@ -272,11 +273,15 @@ impl Wide {
 }
 
 /// Runs the tiles of widened rows.
-fn run_on(tile: &Tile, call: &mut Call<'_>, list: &List<'_>, (rows, before): (&[f32], &Before<'_>)) {
+fn run_on(tile: &Microkernel, call: &mut MicrokernelCall<'_>, list: &AddressList<'_>, (rows, before): (&[f32], &Upconverted<'_>)) {
     let a_from = if before.sources.is_some() { 2 * call.a_from } else { 0 };
     let a = before.sources.map_or(Buf::empty(), |s| s.memory());
     let rows = if before.sources.is_some() { None } else { Some(rows) };
-    tile.run_on(Call { strips: list.strips(), a, zeros: Buf::empty(), a_from, sums: &mut *call.sums, ..*call }, rows, before.panels);
+    tile.run_on(
+        MicrokernelCall { strips: list.strips(), a, zeros: Buf::empty(), a_from, sums: &mut *call.sums, ..*call },
+        rows,
+        before.panels,
+    );
 }
 
 /// Some tiles of a strip.
@@ -300,12 +305,12 @@ impl Piece<'_> {
 
     /// Lists the tiles, whose widened rows are `a_row` bytes apart; `place` gives the offsets of the first tile's rows, tap by tap, and
     /// their address.
-    fn list(&self, list: &mut List<'_>, call: &Call<'_>, a_row: usize, place: impl Fn(usize, usize) -> usize) {
+    fn list(&self, list: &mut AddressList<'_>, call: &MicrokernelCall<'_>, a_row: usize, place: impl Fn(usize, usize) -> usize) {
         let &[_, _, sums, _, c_row, ref to @ ..] = self.head else { return };
         let mut rows = [0; MOST_ROWS];
         rows.iter_mut().zip(to).for_each(|(row, to)| *row = to.wrapping_add(self.first * c_row));
         let sums = sums + self.first * call.sums_row * 4;
-        list.strip(Strip { tiles: self.tiles, sums, a_row, c_row, to: (0, &rows) });
+        list.strip(TileStrip { tiles: self.tiles, sums, a_row, c_row, to: (0, &rows) });
         for (i, tap) in self.taps.chunks_exact(1 + self.rows()).enumerate() {
             let mut rows = [0; MOST_ROWS];
             rows.iter_mut().zip(&tap[1..]).enumerate().for_each(|(row, (to, from))| *to = place(i * self.rows() + row, *from));
@@ -315,7 +320,7 @@ impl Piece<'_> {
 }
 
 multiversion! {
-    fn widen_rows(piece: Piece<'_>, call: &Call<'_>, partial: usize, flip: u8, to: &mut [f32]) {
+    fn widen_rows(piece: Piece<'_>, call: &MicrokernelCall<'_>, partial: usize, flip: u8, to: &mut [f32]) {
         // A step of four bytes is two words of scratch, each of two 16-bit elements.
         let words = call.steps * 2;
         let whole = words - if partial > 0 { 4 } else { 0 };

@@ -3,13 +3,13 @@
 //! A strip is a number of tiles whose rows follow each other at constant strides, in `A` as in the destination. A list is written and
 //! checked once for all panels that its tiles are multiplied by: work here is done for each strip, not for each tile and panel.
 
-use super::{Listed, MOST_ROWS, Places, Spec};
+use super::{ListedCall, MOST_ROWS, MicrokernelKey, Places};
 use oxidnn_jit::kernels::dot::STRIP_HEADER_WORDS;
 use std::ops::Range;
 
 /// Strips being written, in the format that `oxidnn_jit::kernels::dot` describes.
 #[derive(Debug)]
-pub struct List<'t> {
+pub struct AddressList<'t> {
     words: &'t mut [usize],
     /// The begin of the list, after others that are kept, and its end.
     start: usize,
@@ -25,7 +25,7 @@ pub struct List<'t> {
 
 /// A list that is kept in the same words as later ones, with the tiles of a product that it has.
 #[derive(Clone, Default, Debug)]
-pub(in crate::kernels) struct Kept {
+pub(in crate::kernels) struct KeptList {
     pub(in crate::kernels) tiles: Range<usize>,
     words: Range<usize>,
     rows: usize,
@@ -33,7 +33,7 @@ pub(in crate::kernels) struct Kept {
 
 /// A strip without its taps.
 #[derive(Clone, Copy, Debug)]
-pub struct Strip<'s> {
+pub struct TileStrip<'s> {
     /// Number of tiles.
     pub tiles: usize,
     /// Bytes from the sums of the call to the first one.
@@ -52,20 +52,20 @@ const SLACK: usize = MOST_ROWS;
 /// Words that hold one strip of one tap.
 pub const ONE_STRIP: usize = STRIP_HEADER_WORDS + 1 + 2 * MOST_ROWS + SLACK;
 
-impl<'t> List<'t> {
+impl<'t> AddressList<'t> {
     /// Words of `strips` strips with this many rows and taps; a tap has the addresses of `listed` rows. `None` on overflow.
     pub fn words(strips: usize, [rows, listed]: [usize; 2], taps: usize) -> Option<usize> {
         (1 + listed).checked_mul(taps)?.checked_add(STRIP_HEADER_WORDS + rows)?.checked_mul(strips)?.checked_add(SLACK)
     }
 
     /// An empty list in `words`, for tiles of `rows` rows; taps have the addresses of all rows.
-    pub fn new(words: &'t mut [usize], rows: usize) -> List<'t> {
-        List { words, start: 0, len: 0, last: 0, rows, behind: 0, across: false }
+    pub fn new(words: &'t mut [usize], rows: usize) -> AddressList<'t> {
+        AddressList { words, start: 0, len: 0, last: 0, rows, behind: 0, across: false }
     }
 
     /// An empty list in `words`, for tiles whose taps have the address of the first row only.
-    pub fn across(words: &'t mut [usize], rows: usize) -> List<'t> {
-        List { across: true, ..List::new(words, rows) }
+    pub fn across(words: &'t mut [usize], rows: usize) -> AddressList<'t> {
+        AddressList { across: true, ..AddressList::new(words, rows) }
     }
 
     /// Adds `bytes` to the offsets of `B` of all following taps.
@@ -85,8 +85,8 @@ impl<'t> List<'t> {
     }
 
     /// The list.
-    pub(in crate::kernels) fn listed(&self) -> Listed<'_> {
-        Listed::plain(self.strips(), self.rows, if self.across { 2 } else { 1 + self.rows })
+    pub(in crate::kernels) fn listed(&self) -> ListedCall<'_> {
+        ListedCall::plain(self.strips(), self.rows, if self.across { 2 } else { 1 + self.rows })
     }
 
     /// Begins another list, of tiles of `rows` rows, behind the present one.
@@ -95,16 +95,16 @@ impl<'t> List<'t> {
     }
 
     /// Ends the list, which has the tiles `tiles` and is kept, and begins another with the same number of rows.
-    pub(in crate::kernels) fn keep(&mut self, tiles: Range<usize>) -> Kept {
+    pub(in crate::kernels) fn keep(&mut self, tiles: Range<usize>) -> KeptList {
         let words = self.start..self.len;
         self.start = self.len;
-        Kept { tiles, words, rows: self.rows }
+        KeptList { tiles, words, rows: self.rows }
     }
 
-    /// A list that has been kept since the last [`List::restart`].
-    pub(in crate::kernels) fn kept(&self, kept: &Kept) -> Listed<'_> {
+    /// A list that has been kept since the last [`AddressList::restart`].
+    pub(in crate::kernels) fn kept(&self, kept: &KeptList) -> ListedCall<'_> {
         let tap = if self.across { 2 } else { 1 + kept.rows };
-        Listed::plain(&self.words[kept.words.clone()], kept.rows, tap)
+        ListedCall::plain(&self.words[kept.words.clone()], kept.rows, tap)
     }
 
     /// Drops all strips, kept ones too; following tiles have `rows` rows.
@@ -124,7 +124,7 @@ impl<'t> List<'t> {
     /// # Panics
     /// Without room for it.
     #[inline(always)]
-    pub fn strip(&mut self, strip: Strip<'_>) {
+    pub fn strip(&mut self, strip: TileStrip<'_>) {
         let words = &mut self.words[self.len..self.len + STRIP_HEADER_WORDS + SLACK];
         words[..STRIP_HEADER_WORDS].copy_from_slice(&[0, strip.tiles, strip.sums, strip.a_row, strip.c_row]);
         words[STRIP_HEADER_WORDS..].iter_mut().zip(strip.to.1).for_each(|(to, offset)| *to = strip.to.0.wrapping_add(*offset));
@@ -219,7 +219,7 @@ impl Reach {
 
     /// The number of strips, if all that they name is inside the buffers.
     #[inline]
-    pub(super) fn strips(&self, spec: &Spec, strips: &[usize]) -> Option<usize> {
+    pub(super) fn strips(&self, spec: &MicrokernelKey, strips: &[usize]) -> Option<usize> {
         let (rows, tap_words) = (usize::from(spec.rows), 1 + spec.listed());
         let check = Reach::CHECKS[spec.listed() - 1];
         let (mut count, mut inside, mut rest) = (0, true, strips);

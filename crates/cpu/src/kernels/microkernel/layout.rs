@@ -20,7 +20,7 @@ pub fn is_panel(isa: Isa, columns: usize) -> bool {
 }
 
 /// Elements of consecutive K that are contiguous for every column (VNNI); `None` for types that generated code neither multiplies nor unpacks.
-pub fn together(dtype: DataType) -> Option<usize> {
+pub fn vnni_factor(dtype: DataType) -> Option<usize> {
     match dtype {
         DataType::F32 | DataType::F16 => Some(1),
         DataType::Bf16 => Some(2),
@@ -46,16 +46,16 @@ pub fn unblocked(b: &Blocking, depth: usize) -> Blocking {
 
 /// The tag of panels: all dimensions but `depth` and `column` outermost in order, then the panels of `width` columns, the dimensions
 /// `depth` from slow to fast, the columns of a panel, and `together` elements of the last of `depth`.
-pub fn panel_tag(ndims: usize, depth: &[usize], column: usize, width: usize, together: usize) -> String {
+pub fn panel_tag(ndims: usize, depth: &[usize], column: usize, width: usize, vnni: usize) -> String {
     let letter = |d: usize| (b'a' + d as u8) as char;
     let mut tag: String = (0..ndims).filter(|d| *d != column && !depth.contains(d)).map(letter).collect();
     tag.push(letter(column).to_ascii_uppercase());
     let Some((last, slow)) = depth.split_last() else { return format!("{tag}{width}{}", letter(column)) };
     tag.extend(slow.iter().map(|d| letter(*d)));
     let last = letter(*last);
-    if together == 1 {
+    if vnni == 1 {
         format!("{tag}{last}{width}{}", letter(column))
     } else {
-        format!("{tag}{}{width}{}{together}{last}", last.to_ascii_uppercase(), letter(column))
+        format!("{tag}{}{width}{}{vnni}{last}", last.to_ascii_uppercase(), letter(column))
     }
 }

@@ -5,13 +5,13 @@
 //! of two thousand multiply-adds or fewer. The extent of a fixed list is known when it is made, so an execution checks only its ends.
 
 use super::list::{Reach, strips};
-use super::{Call, Places};
+use super::{MicrokernelCall, Places};
 use oxidnn_jit::kernels::dot::STRIP_HEADER_WORDS;
 use std::ops::Range;
 
 /// A list with offsets instead of addresses.
 #[derive(Debug)]
-pub struct Fixed {
+pub struct FixedList {
     words: Box<[usize]>,
     rows: usize,
     tap: usize,
@@ -35,7 +35,7 @@ struct Span(usize, usize);
 
 /// A list for a call of a kernel.
 #[derive(Clone, Copy, Debug)]
-pub struct Listed<'l> {
+pub struct ListedCall<'l> {
     pub(in crate::kernels) words: &'l [usize],
     pub(in crate::kernels) rows: usize,
     pub(super) tap: usize,
@@ -57,10 +57,10 @@ impl Span {
     }
 }
 
-impl Fixed {
+impl FixedList {
     /// The list `list`, for sums with `sums_row` bytes in a row; `None` if a row of `A` is at the offset `not`, or on overflow.
-    pub fn new(list: Listed<'_>, sums_row: usize, not: usize) -> Option<Fixed> {
-        let Listed { words, rows, tap, .. } = list;
+    pub fn new(list: ListedCall<'_>, sums_row: usize, not: usize) -> Option<FixedList> {
+        let ListedCall { words, rows, tap, .. } = list;
         let mut extent = Extent { a: Span::NONE, b: Span::NONE, c: Span::NONE, sums: Span::NONE, sums_row };
         for (head, taps) in strips(words, rows, tap) {
             // Rows before the last tile.
@@ -77,7 +77,7 @@ impl Fixed {
                 }
             }
         }
-        Some(Fixed { words: words.into(), rows, tap, extent })
+        Some(FixedList { words: words.into(), rows, tap, extent })
     }
 
     /// Number of its words.
@@ -86,15 +86,15 @@ impl Fixed {
     }
 
     /// The list for `A` and a destination that begin at these addresses.
-    pub fn at(&self, base: [usize; 2]) -> Listed<'_> {
-        Listed { words: &self.words, rows: self.rows, tap: self.tap, fixed: Some((&self.extent, base)) }
+    pub fn at(&self, base: [usize; 2]) -> ListedCall<'_> {
+        ListedCall { words: &self.words, rows: self.rows, tap: self.tap, fixed: Some((&self.extent, base)) }
     }
 }
 
-impl<'l> Listed<'l> {
+impl<'l> ListedCall<'l> {
     /// A list of addresses.
-    pub(super) fn plain(words: &'l [usize], rows: usize, tap: usize) -> Listed<'l> {
-        Listed { words, rows, tap, fixed: None }
+    pub(super) fn plain(words: &'l [usize], rows: usize, tap: usize) -> ListedCall<'l> {
+        ListedCall { words, rows, tap, fixed: None }
     }
 
     /// Number of rows of the tiles.
@@ -112,7 +112,7 @@ impl<'l> Listed<'l> {
     /// The number of strips, if all that a list of offsets names is inside the buffers; the inner `None` if not. `None` for a list of
     /// addresses.
     #[inline]
-    pub(super) fn count(&self, reach: &Reach, call: &Call<'_>) -> Option<Option<usize>> {
+    pub(super) fn count(&self, reach: &Reach, call: &MicrokernelCall<'_>) -> Option<Option<usize>> {
         let (extent, [a, c]) = self.fixed?;
         let sums = reach.sums.as_ref().is_none_or(|(places, row)| *row == extent.sums_row && extent.sums.is_within(places, 0));
         let to = reach.c.as_ref().is_none_or(|places| extent.c.is_within(places, c));
@@ -143,7 +143,7 @@ impl<'l> Listed<'l> {
     ///
     /// # Panics
     /// If `words` is too short.
-    pub fn taken<'w>(&self, range: Range<usize>, keep: bool, words: &'w mut [usize]) -> Listed<'w>
+    pub fn taken<'w>(&self, range: Range<usize>, keep: bool, words: &'w mut [usize]) -> ListedCall<'w>
     where
         'l: 'w,
     {
@@ -161,6 +161,6 @@ impl<'l> Listed<'l> {
                 len = first;
             }
         }
-        Listed { words: &words[..len], ..*self }
+        ListedCall { words: &words[..len], ..*self }
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::kernels::chain::Unary;
-use crate::kernels::tile::{List, ONE_STRIP, Panels, Prefetch, Product, Spec, Start, Strip, Tile};
+use crate::kernels::microkernel::{AddressList, DotType, InitialSums, Microkernel, MicrokernelKey, ONE_STRIP, Panels, Prefetch, TileStrip};
 use oxidnn_expr::{binary, eltwise, number};
 use oxidnn_jit::Isa;
 use oxidnn_spec::DataType;
@@ -49,14 +49,14 @@ fn beside(i: usize) -> f32 {
 }
 
 /// The result of the steps for a sum at a column, in f64.
-fn truth(tail: &Tail, x: f32, column: usize, element: usize) -> f64 {
+fn truth(epilogue: &Epilogue, x: f32, column: usize, element: usize) -> f64 {
     let mut x = f64::from(x);
     let mut line = 0;
-    if tail.compensated {
+    if epilogue.compensated {
         x -= f64::from(operand(line, column).round());
         line += 1;
     }
-    for step in &tail.steps {
+    for step in &epilogue.steps {
         let y = f64::from(operand(line, column));
         line += usize::from(step.has_line());
         let y = if step.has_line() { y } else { f64::from(beside(element)) };
@@ -73,24 +73,29 @@ fn truth(tail: &Tail, x: f32, column: usize, element: usize) -> f64 {
 
 /// Applies an epilogue to sums in memory and compares the stored results with the truth.
 fn check(isa: Isa, steps: &[Step], dst: Elem, whole: bool) {
-    run(isa, Tail { compensated: false, steps: steps.to_vec(), dst }, whole);
+    run(isa, Epilogue { compensated: false, steps: steps.to_vec(), dst }, whole);
 }
 
-fn run(isa: Isa, tail: Tail, whole: bool) {
-    let dst = tail.dst;
+fn run(isa: Isa, epilogue: Epilogue, whole: bool) {
+    let dst = epilogue.dst;
     let lanes = isa.width().lanes();
     let columns = (VECTORS - 1) * lanes + LAST;
-    let product = if whole { Product::U8S8 } else { Product::F32 };
-    let spec = Spec { start: Start::Load, masked: true, tail: Some(Arc::new(tail.clone())), ..Spec::new(product, ROWS, VECTORS) };
-    let tile = Tile::get(isa, &spec).unwrap();
+    let product = if whole { DotType::U8S8 } else { DotType::F32 };
+    let spec = MicrokernelKey {
+        start: InitialSums::Load,
+        masked: true,
+        epilogue: Some(Arc::new(epilogue.clone())),
+        ..MicrokernelKey::new(product, ROWS, VECTORS)
+    };
+    let tile = Microkernel::get(isa, &spec).unwrap();
     let mut sums: Vec<f32> = (0..ROWS * VECTORS * lanes).map(|i| sum(i, whole)).collect();
     let values = sums.clone();
     if whole {
         sums.iter_mut().for_each(|x| *x = f32::from_bits(*x as i32 as u32));
     }
     let numbers = |l: usize| (0..LINE_COLUMNS).map(move |c| (l, c));
-    let mut lines: Vec<f32> = (0..tail.lines()).flat_map(numbers).map(|(l, c)| operand(l, c)).collect();
-    if tail.compensated {
+    let mut lines: Vec<f32> = (0..epilogue.lines()).flat_map(numbers).map(|(l, c)| operand(l, c)).collect();
+    if epilogue.compensated {
         lines[..LINE_COLUMNS].iter_mut().for_each(|x| *x = f32::from_bits(x.round() as i32 as u32));
     }
     // A row of the destination has two columns more, which are not written.
@@ -100,15 +105,15 @@ fn run(isa: Isa, tail: Tail, whole: bool) {
         (0..ROWS * width).flat_map(bytes).collect::<Vec<u8>>()
     };
     let mut c = written(dst);
-    let mut tensors: Vec<Vec<u8>> = tail.tensors().map(written).collect();
-    let mut args = TailArgs { lines: &lines, pitch: LINE_COLUMNS, ..TailArgs::NONE };
+    let mut tensors: Vec<Vec<u8>> = epilogue.tensors().map(written).collect();
+    let mut args = EpilogueArgs { lines: &lines, pitch: LINE_COLUMNS, ..EpilogueArgs::NONE };
     args.tensors.iter_mut().zip(&mut tensors).for_each(|(arg, t)| *arg = buf(t));
     let first = c.as_ptr().addr();
     let mut words = [0; ONE_STRIP];
-    let mut list = List::new(&mut words, ROWS);
+    let mut list = AddressList::new(&mut words, ROWS);
     let rows = std::array::from_fn(|i| i * width * dst.bytes());
-    list.strip(Strip { tiles: 1, sums: 0, a_row: 0, c_row: 0, to: (first, &rows) });
-    tile.run(Call {
+    list.strip(TileStrip { tiles: 1, sums: 0, a_row: 0, c_row: 0, to: (first, &rows) });
+    tile.run(MicrokernelCall {
         strips: list.strips(),
         steps: 0,
         a: Buf::empty(),
@@ -118,8 +123,8 @@ fn run(isa: Isa, tail: Tail, whole: bool) {
         panels: Panels::one(0),
         c: buf(&mut c),
         column: 0,
-        tail_column: 0,
-        tail: Some(&args),
+        epilogue_column: 0,
+        epilogue: Some(&args),
         sums: &mut sums,
         sums_row: VECTORS * lanes,
         a_step: 0,
@@ -136,8 +141,8 @@ fn run(isa: Isa, tail: Tail, whole: bool) {
             assert_eq!(got, f64::from(beside(i)), "behind the columns");
             continue;
         }
-        let want = truth(&tail, values[row * VECTORS * lanes + column], column, i);
-        assert!(is_close(got, want, dst), "{got} at row {row} column {column}, want {want}: {tail:?} on {}", isa.name());
+        let want = truth(&epilogue, values[row * VECTORS * lanes + column], column, i);
+        assert!(is_close(got, want, dst), "{got} at row {row} column {column}, want {want}: {epilogue:?} on {}", isa.name());
     }
 }
 
@@ -175,7 +180,7 @@ fn results_are_converted_to_every_type() {
                 check(isa, &[SCALE, BIAS, UNSCALE, BIAS], dst, whole);
             }
             for steps in [vec![], vec![SCALE, BIAS]] {
-                run(isa, Tail { compensated: true, steps, dst }, true);
+                run(isa, Epilogue { compensated: true, steps, dst }, true);
             }
         }
     }
@@ -251,15 +256,16 @@ fn operands_are_columns_tensors_and_the_destination() {
 
 #[test]
 fn tensors_under_strips_are_as_long_as_their_results() {
-    let tail = Tail { compensated: false, steps: vec![at(Formula::Binary(BinaryAlg::Add), Origin::Tensor(Elem::F32))], dst: Elem::Bf16 };
+    let epilogue =
+        Epilogue { compensated: false, steps: vec![at(Formula::Binary(BinaryAlg::Add), Origin::Tensor(Elem::F32))], dst: Elem::Bf16 };
     let (elements, first) = (24, 5);
     let (mut c, mut tensor) = (vec![0_u16; elements], vec![0.0_f32; elements]);
     let c = buf(&mut c);
     let mut found = |len: usize, reach: usize| {
-        let mut args = TailArgs { dst: c, ..TailArgs::NONE };
+        let mut args = EpilogueArgs { dst: c, ..EpilogueArgs::NONE };
         args.tensors[0] = buf(&mut tensor[..len]);
         let at = c.as_ptr().wrapping_add(first * 2).cast_const();
-        args.of_strips(&tail, Results { column: 0, channels: 8, at, reach: Some(reach) }).is_some()
+        args.of_strips(&epilogue, Results { column: 0, channels: 8, at, reach: Some(reach) }).is_some()
     };
     let whole = (elements - first) * 2;
     assert!(found(elements, whole));

@@ -3,7 +3,7 @@
 //! All panels get their part of a row before the next row is read, so memory is read in long runs at any stride. One of the few files with
 //! unsafe code: it calls code for the instruction sets of a [`Simd`], and loads and stores vectors at places that it has checked.
 
-use super::pack::{Form, Plain, Size};
+use super::pack::{PanelLayout, PlainMatrix, Size};
 use crate::kernels::multiversion::{Simd, multiversion};
 #[cfg(target_arch = "x86_64")]
 use crate::target::Isa;
@@ -17,7 +17,7 @@ struct Job {
     row: usize,
     depth: usize,
     columns: usize,
-    form: Form,
+    form: PanelLayout,
     to: *mut u8,
     /// Bytes of a panel.
     panel: usize,
@@ -28,7 +28,7 @@ struct Job {
 ///
 /// # Panics
 /// When the matrix does not have these rows and columns, or `to` is too short.
-pub(super) fn panels(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) -> bool {
+pub(super) fn panels(simd: Simd, from: &PlainMatrix<'_>, size: Size, form: PanelLayout, to: &mut [u8]) -> bool {
     let Size { depth, columns } = size;
     if depth == 0 || columns == 0 {
         return true;
@@ -38,7 +38,7 @@ pub(super) fn panels(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &
     assert!(read.is_some_and(|read| read <= from.bytes.len()), "{depth} rows of {columns} columns in {} bytes", from.bytes.len());
     assert!(panel.checked_mul(count).is_some_and(|n| n <= to.len()), "{count} panels of {panel} bytes in {}", to.len());
     let job = Job { from: from.bytes.as_ptr(), row: from.depth, depth, columns, form, to: to.as_mut_ptr(), panel };
-    match (simd.isa(), form.together) {
+    match (simd.isa(), form.vnni) {
         // SAFETY: a `Simd` of an instruction set exists only where the processor has it; rows and panels have been checked to be inside
         // both slices.
         #[cfg(target_arch = "x86_64")]
@@ -155,7 +155,7 @@ impl Job {
     /// in a near cache is processed by runs of columns, another one row by row.
     #[inline(always)]
     fn runs<const T: usize>(&self, most: usize, mut each: impl FnMut(Run<T>)) {
-        let Job { from, row, depth, columns, form: Form { size, .. }, to, .. } = *self;
+        let Job { from, row, depth, columns, form: PanelLayout { size, .. }, to, .. } = *self;
         let line = self.form.line();
         if depth.saturating_mul(row) <= MAX_CACHED_MATRIX_BYTES {
             return self.across(most, |at, there, wanted, behind, half| {
@@ -189,7 +189,7 @@ impl Job {
     /// line's half and between its halves.
     #[inline(always)]
     fn across(&self, most: usize, mut each: impl FnMut(usize, usize, usize, usize, usize)) {
-        let Job { columns, form: Form { width, .. }, panel, .. } = *self;
+        let Job { columns, form: PanelLayout { width, .. }, panel, .. } = *self;
         let padded = columns.next_multiple_of(width);
         let (span, panels, half) = if most == 2 * width { (most, 2, panel) } else { (width, 1, most * 2) };
         for (i, column) in (0..columns).step_by(span).enumerate() {

@@ -1,28 +1,36 @@
-use super::super::block::Registers;
+use super::super::block::TileConfig;
 use super::*;
+use crate::kernels::microkernel::{EpilogueArgs, Panels, Prefetch};
 use crate::kernels::scratch::lend;
-use crate::kernels::tile::{Panels, Prefetch, TailArgs};
 use oxidnn_jit::ir::Reuse;
-use oxidnn_jit::kernels::dot::{Ahead, Start};
+use oxidnn_jit::kernels::dot::{InitialSums, PrefetchMode};
 use oxidnn_jit::kernels::tiles::Shape;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-fn key(product: TileProduct, tall: u8, vectors: u8) -> Finish {
-    let tiles = Tiles { product, tall, vectors, line: vectors, start: Start::Zero, panels: Reuse::NonTemporal, ahead: Ahead::Given };
-    Finish { tiles, tail: Arc::new(Tail::raw()), masked: false, asks: tall == 2, watches: tall == 2 }
+fn key(product: TileProduct, tall: u8, vectors: u8) -> FusedKey {
+    let tiles = Tiles {
+        product,
+        tall,
+        vectors,
+        line: vectors,
+        start: InitialSums::Zero,
+        panels: Reuse::NonTemporal,
+        prefetch: PrefetchMode::Given,
+    };
+    FusedKey { tiles, epilogue: Arc::new(Epilogue::raw()), masked: false, asks: tall == 2, watches: tall == 2 }
 }
 
 /// Four tiles of two rows by two panels of 16 columns: two lines of one, then a line of two.
 fn run(isa: Isa, [a, b, sums, c]: &mut [Vec<f32>; 4]) {
-    let registers = Registers::get(isa, TileProduct::Bf16).unwrap();
-    let finisher = Finisher::get(isa, &key(TileProduct::Bf16, 2, 1)).unwrap();
+    let registers = TileConfig::get(isa, TileProduct::Bf16).unwrap();
+    let finisher = FusedKernel::get(isa, &key(TileProduct::Bf16, 2, 1)).unwrap();
     let (steps, row) = (4, 2 * LINES);
     let mut held = registers.hold();
     held.set(Shape { rows: [1, 1], steps });
     let (first, to) = (a.as_ptr().addr(), c.as_ptr().addr());
     let (a, b, c) = (lend(a), lend(b), lend(c));
-    let tail = TailCall { c, tail: Some(&TailArgs::NONE), ..TailCall::raw(&[], 0, Panels::one(0), (&mut [], 0)) };
-    let mut pipeline = Pipeline::new(lend(sums), &Tail::raw(), row, &tail);
+    let epilogue = EpilogueCall { c, epilogue: Some(&EpilogueArgs::NONE), ..EpilogueCall::raw(&[], 0, Panels::one(0), (&mut [], 0)) };
+    let mut pipeline = Pipeline::new(lend(sums), &Epilogue::raw(), row, &epilogue);
     for (tile, tiles, lines) in [(0, 1, 2), (2, 2, 1)] {
         let at = |i: usize| first + (2 * tile + i) * steps * 4;
         let mut call = Call {
@@ -77,15 +85,16 @@ fn pipelines_refuse_operands_that_are_too_short() {
 fn sums_in_memory_are_finished() {
     let Some(isa) = [Isa::AMX, Isa::AMX.emulated()].into_iter().find(|isa| isa.is_present()) else { return };
     // Blocks of two vectors and of one.
-    let finisher = Finisher::get(isa, &key(TileProduct::U8S8, 2, 3)).unwrap();
+    let finisher = FusedKernel::get(isa, &key(TileProduct::U8S8, 2, 3)).unwrap();
     let (rows, row, step) = (7, 2 * 3 * LINES, 2 * 3 * LINES + 5);
     let sums: Vec<f32> = (0..rows * step).map(|i| f32::from_bits(i as u32)).collect();
     for from in [Some((&sums[..], step)), None] {
         let (mut c, mut left) = (vec![1.0; rows * row], vec![0.0; Pipeline::LEN]);
         let to: Vec<usize> = (0..rows).map(|i| c.as_ptr().addr() + i * row * 4).collect();
         let memory = lend(&mut c);
-        let tail = TailCall { c: memory, tail: Some(&TailArgs::NONE), ..TailCall::raw(&[], 0, Panels::one(0), (&mut [], 0)) };
-        let mut pipeline = Pipeline::new(lend(&mut left), &Tail::raw(), row, &tail);
+        let epilogue =
+            EpilogueCall { c: memory, epilogue: Some(&EpilogueArgs::NONE), ..EpilogueCall::raw(&[], 0, Panels::one(0), (&mut [], 0)) };
+        let mut pipeline = Pipeline::new(lend(&mut left), &Epilogue::raw(), row, &epilogue);
         pipeline.finish(&finisher, 2, from, &Results { each: to.len(), rows: &to, tile: 0, line: 0, column: 0 });
         for (i, x) in c.iter().enumerate() {
             let wanted = if from.is_some() { i / row * step + i % row } else { 0 };
@@ -100,7 +109,7 @@ fn kernels_of_all_shapes_are_generated() {
     for (product, (tall, vectors)) in
         TileProduct::ALL.iter().flat_map(|p| [(1, 4), (1, 3), (2, 1), (2, 3), (2, 4)].map(|shape| (*p, shape)))
     {
-        let key = Finish { masked: vectors % 2 == 1, ..key(product, tall, vectors) };
+        let key = FusedKey { masked: vectors % 2 == 1, ..key(product, tall, vectors) };
         assert!(key.function(Isa::AMX).finish().is_ok(), "{key:?}");
         for block in key.tiles.blocks() {
             assert!(Flush(key.clone(), block).function(Isa::AMX).finish().is_ok(), "{key:?}, {block:?}");
