@@ -9,7 +9,7 @@ use crate::post_ops::PostOps;
 use crate::status::{Failure, Status, guard};
 use oxidnn_cpu::CpuTarget;
 use oxidnn_cpu::kernels::brgemm::{self as kernel, Shape};
-use oxidnn_cpu::kernels::tile::Product;
+use oxidnn_cpu::kernels::microkernel::DotType;
 use oxidnn_spec::DataType;
 
 /// The object behind a `dnnl_brgemm_t`.
@@ -45,17 +45,17 @@ pub(super) mod pack_type {
 }
 
 /// Supported types of `A`, `B` and the accumulators.
-const PRODUCTS: [([DataType; 3], Product); 5] = [
-    ([DataType::F32, DataType::F32, DataType::F32], Product::F32),
-    ([DataType::Bf16, DataType::Bf16, DataType::F32], Product::Bf16),
-    ([DataType::F16, DataType::F16, DataType::F32], Product::F16),
-    ([DataType::U8, DataType::S8, DataType::S32], Product::U8S8),
-    ([DataType::S8, DataType::S8, DataType::S32], Product::S8S8),
+const PRODUCTS: [([DataType; 3], DotType); 5] = [
+    ([DataType::F32, DataType::F32, DataType::F32], DotType::F32),
+    ([DataType::Bf16, DataType::Bf16, DataType::F32], DotType::Bf16),
+    ([DataType::F16, DataType::F16, DataType::F32], DotType::F16),
+    ([DataType::U8, DataType::S8, DataType::S32], DotType::U8S8),
+    ([DataType::S8, DataType::S8, DataType::S32], DotType::S8S8),
 ];
 
 /// The required layout of `B`.
-fn wanted_packing(product: Product) -> i32 {
-    if product.together() == 1 { pack_type::NO_TRANS } else { pack_type::PACK32 }
+fn wanted_packing(product: DotType) -> i32 {
+    if product.vnni() == 1 { pack_type::NO_TRANS } else { pack_type::PACK32 }
 }
 
 /// The instruction sets that generated code may use here.

@@ -31,9 +31,7 @@ fn compare(isa: Isa, vectors: usize, (sources, whole): (usize, bool)) {
         from_next: read * 4,
         to_next: written * 4,
     };
-    if !run(kernel.function(isa), &args) {
-        return;
-    }
+    run(kernel.function(isa), &args);
     for (i, number) in to.iter().enumerate() {
         let (time, vector, lane) = (i / written, vectors - 1 - i % written / n, i % n);
         let want =
@@ -73,9 +71,8 @@ fn nothing_that_is_not_named_is_read() {
             from_next: 0,
             to_next: 0,
         };
-        if run(kernel.function(isa), &args) {
-            assert_eq!(to, [9, 3], "{}", isa.name());
-        }
+        run(kernel.function(isa), &args);
+        assert_eq!(to, [9, 3], "{}", isa.name());
     }
 }
 
