@@ -48,6 +48,9 @@ impl Row {
     /// If an operand is too short.
     pub fn add(&self, (a, at): (Buf<'_>, usize), depth: usize, b: &PanelRun<'_>, sums: &mut [f32]) {
         let a = Read::from(a.part(at, depth * size_of::<f32>()));
+        // All is there before anything is written.
+        let sums = &mut sums[..b.count * self.columns];
+        b.buf.part(b.at, b.count.saturating_sub(1) * b.step + depth * self.columns * size_of::<f32>());
         for first in (0..b.count).step_by(self.kernels.len()) {
             let kernel = &self.kernels[self.kernels.len().min(b.count - first) - 1];
             let start = b.at + first * b.step;

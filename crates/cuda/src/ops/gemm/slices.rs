@@ -10,10 +10,12 @@ use crate::ops::map::Map;
 use crate::program::{Launch, MapPlace, Program};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::ConvSizes;
-use oxidnn_spec::{Arg, Layout, Op, Problem, Prop, Tensor};
+use oxidnn_spec::{Arg, DataType, Layout, Op, Problem, Prop, Tensor};
 
 /// Channels that fill a tile.
 const CHANNELS: i64 = 64;
+/// Bits at whose multiples TMA begins to load.
+const TMA_BITS: i64 = 128;
 
 /// The groups of a convolution or deconvolution in slices.
 #[derive(Clone, Copy)]
@@ -29,7 +31,7 @@ pub(super) struct Slices {
 pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
     let z = op.sizes();
-    let slices = Slices::of(z, first(op.prop, true));
+    let slices = Slices::of(z, first(op.prop, true), op.src.dtype);
     let [outer, inner] = slices.channels();
     if z.ic == 1 && z.oc == 1 || slices.together > 1 && outer.min(inner) > 2 * CHANNELS {
         return Err(Skip::Shape("depthwise convolutions, or groups of which only many make whole tiles"));
@@ -54,7 +56,7 @@ pub(crate) fn any(problem: &Problem, target: &CudaTarget) -> Result<Program, Ski
         return Err(Skip::Shape("one group, or no elements"));
     }
     let otherwise = if input_is_large { crate::ops::conv::conv } else { crate::ops::conv::deconv };
-    let slices = Some(Slices::of(sizes, first(prop, input_is_large)));
+    let slices = Some(Slices::of(sizes, first(prop, input_is_large), src.dtype));
     let direction = Direction { prop, sizes, input_is_large, otherwise, slices };
     if prop == Prop::BackwardWeights {
         return super::weights::lower(problem, direction, [src, weights], target);
@@ -63,11 +65,13 @@ pub(crate) fn any(problem: &Problem, target: &CudaTarget) -> Result<Program, Ski
 }
 
 impl Slices {
-    fn of(z: ConvSizes, first: usize) -> Slices {
+    fn of(z: ConvSizes, first: usize, dtype: DataType) -> Slices {
         let outer = if first == 1 { z.oc } else { z.ic };
         let inner = if first == 1 { z.ic } else { z.oc };
+        // TMA loads channels from 16-byte boundaries on.
+        let aligned = |channels: i64| channels * dtype.bits() as i64 % TMA_BITS == 0;
         // The fewest groups whose outer channels are whole tiles, and whose inner ones leave little of a stage empty.
-        let fits = |n: &i64| z.g % n == 0 && outer * n % CHANNELS == 0 && inner * n * 4 >= CHANNELS;
+        let fits = |n: &i64| z.g % n == 0 && outer * n % CHANNELS == 0 && inner * n * 4 >= CHANNELS && aligned(inner * n);
         Slices { z, together: (1..z.g).find(fits).unwrap_or(z.g), first }
     }
 
