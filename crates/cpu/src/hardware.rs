@@ -1,7 +1,7 @@
 //! Hardware in one place: the data caches of a processor, and the operands that blocked products keep in each of them.
 //!
 //! A macrokernel iterates over K blocks. During one, `nc` panels of `B` stay in L2 while `mc` tiles of rows of `A` stream past them; the
-//! sums of a microkernel are in registers, a panel or the rows of a tile in L1. One solver ([`KBlock::blocks`]) computes `mc` and `nc` from
+//! sums of a microkernel are in registers, a panel or the rows of a tile in L1. One solver ([`KBlockBytes::blocks`]) computes `mc` and `nc` from
 //! the sizes of the caches.
 //!
 //! The cuts of a reduction determine the order in which terms are added. So K blocks ([`K_STEPS`]) are the same on every machine, and so

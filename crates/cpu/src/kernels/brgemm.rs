@@ -1,6 +1,6 @@
 //! `Brgemm`: a batch-reduce product on the calling thread, around which programs build their own loops.
 //!
-//! `C[m x n] (+)= sum over pairs of A[m x k] * B[k x n]`, with any strides of rows. It is [`Tile`]s side by side; the pairs are the taps of
+//! `C[m x n] (+)= sum over pairs of A[m x k] * B[k x n]`, with any strides of rows. It is [`Microkernel`]s side by side; the pairs are the taps of
 //! their strips.
 
 use super::microkernel::{
@@ -17,7 +17,7 @@ mod tests;
 /// Sizes and strides, in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// Types. `B` has [`Product::together`] elements of K interleaved for every column, zero-padded to the last whole group.
+    /// Types. `B` has [`DotType::vnni`] elements of K interleaved for every column, zero-padded to the last whole group.
     pub product: DotType,
     /// Rows of `A` and `C`.
     pub m: usize,

@@ -58,7 +58,7 @@ pub struct PortableEpilogue<'a> {
     plain: bool,
 }
 
-/// Refuses attributes that [`Epilogue`] does not do.
+/// Refuses attributes that [`PortableEpilogue`] does not do.
 ///
 /// # Errors
 /// The attribute.

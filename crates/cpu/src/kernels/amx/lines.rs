@@ -30,7 +30,7 @@ pub trait HalfTileProvider: Sync {
     fn skip(&self, _cursor: &mut Self::Cursor, _rows: usize) {}
 
     /// Calls `tap` for the taps of the next row that are not on padding, with the byte offset of their lines of `B` in a panel, the address
-    /// of the row, and the range of the tap's steps. Called only for rows of halves that are [padded](Half::padded).
+    /// of the row, and the range of the tap's steps. Called only for rows of halves that are [padded](HalfTile::padded).
     fn inside(&self, _cursor: &mut Self::Cursor, _tap: &mut dyn FnMut(usize, usize, Range<usize>)) {}
 
     /// Writes the initial sums of a block; called only if the shape has such.

@@ -174,7 +174,7 @@ pub struct Operands<'a, W> {
     pub zeros: Buf<'a>,
     /// `A` and padding, widened, for the tasks that were left before.
     pub sources: Option<UpconvertedSources<'a>>,
-    /// Set to true if tasks were left, to be run again with `sources`; only if [`VectorMacrokernel::widens`](super::Nest::widens) says so.
+    /// Set to true if tasks were left, to be run again with `sources`; only if [`VectorMacrokernel::widens`](super::VectorMacrokernel::widens) says so.
     pub left: &'a AtomicBool,
     /// Memory of `B`.
     pub b: Buf<'a>,

@@ -4,7 +4,7 @@
 //! execution to lines of f32 in scratch, one line for each step, padded to whole vectors: so kernels depend neither on the types of such
 //! operands nor on whether they are one number or many. Operands of the destination's size are read in place, at the element that is
 //! computed. A step that an epilogue cannot do is declined with a reason: then post-ops and quantisation of the destination are a second pass
-//! (`passes:jit`), and other steps go through [`PortableEpilogue`](crate::kernels::portable_epilogue::Epilogue).
+//! (`passes:jit`), and other steps go through [`PortableEpilogue`](crate::kernels::portable_epilogue::PortableEpilogue).
 
 #[cfg(test)]
 mod tests;

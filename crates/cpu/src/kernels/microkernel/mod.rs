@@ -201,14 +201,14 @@ pub struct MicrokernelCall<'a> {
     pub epilogue_column: usize,
     /// Operands of the epilogue.
     pub epilogue: Option<&'a EpilogueArgs<'a>>,
-    /// Sums in memory, f32 or the bits of i32, from column 0 of the first panel on: [`Start::Load`] starts with them, [`Start::Add`] adds
+    /// Sums in memory, f32 or the bits of i32, from column 0 of the first panel on: [`InitialSums::Load`] starts with them, [`InitialSums::Add`] adds
     /// them at the end, and without an epilogue sums are stored there.
     pub sums: &'a mut [f32],
     /// Elements from a row of sums to the next.
     pub sums_row: usize,
-    /// Bytes from one step of `A` to the next, unless that is [`Stride::FixedList`].
+    /// Bytes from one step of `A` to the next, unless that is [`Stride::Fixed`].
     pub a_step: usize,
-    /// Bytes from one line of `B` to the next, if they are [`Line::Strided`].
+    /// Bytes from one line of `B` to the next, if they are [`LineStride::Strided`].
     pub b_row: usize,
     /// Columns of the last vector, if it is masked.
     pub last: usize,

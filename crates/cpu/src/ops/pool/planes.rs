@@ -88,7 +88,7 @@ impl Planes {
     /// The kernels that transpose vectors of source, result and places.
     ///
     /// # Errors
-    /// As for [`Squares::of`].
+    /// As for [`RegisterTranspose::of`].
     pub(super) fn build(&self, isa: Isa) -> Result<[Option<RegisterTranspose>; 3], Error> {
         let squares = |plane: Option<&Plane>| {
             let elem = plane.and_then(|plane| bits(plane.size));
