@@ -346,6 +346,9 @@ fn build(isa: &Isa, op: Op, operands: &[Operand], masking: Masking, at: u64) -> 
     if (splat || masking != Masking::None) && !evex {
         return Err("masks and repeated numbers need AVX-512".into());
     }
+    if matches!(masking, Masking::Zero(_)) && !matches!(operands, [Operand::Simd(_), ..]) {
+        return Err("only vector registers are zeroed where masked".into());
+    }
     for (n, operand) in operands.iter().enumerate() {
         let n = n as u32;
         match *operand {

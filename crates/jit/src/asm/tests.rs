@@ -142,6 +142,9 @@ fn mistakes_are_reported_by_finish() {
     let mut asm = Asm::new(Isa::AVX2);
     asm.op(Op::DotBf16, &[ymm(1), ymm(2), ymm(3)]);
     assert!(asm.finish().unwrap_err().to_string().contains("needs AVX-512"));
+    let mut asm = Asm::new(Isa::AVX512);
+    asm.masked(Op::Store, &[Mem::at(Gpr::Rdi, 0).into(), ymm(1)], Masking::Zero(Mask(1)));
+    assert!(asm.finish().unwrap_err().to_string().contains("only vector registers"));
     let mut asm = Asm::new(Isa::AVX2);
     let nowhere = asm.label();
     asm.jump(Cond::Always, nowhere);

@@ -88,7 +88,8 @@ fn sizes(op: Op) -> Sizes {
         Op::Broadcast8 => across(1, 1),
         Op::Broadcast16 => across(2, 2),
         Op::Broadcast64 | Op::InterleaveLow64 | Op::InterleaveHigh64 | Op::PermuteI64 | Op::High256 => across(8, 8),
-        Op::MaddU8S8 | Op::PackI16 | Op::PackU16 | Op::PermuteI16 | Op::Bf16FromBoth => across(2, 2),
+        Op::MaddU8S8 | Op::PermuteI16 => across(2, 2),
+        Op::PackI16 | Op::PackU16 | Op::Bf16FromBoth => across(2, 4),
         Op::PackI8 | Op::PackU8 => across(1, 1),
         Op::Broadcast32
         | Op::ShuffleF32
