@@ -785,8 +785,10 @@ impl<'s> Writer<'s> {
                 match (place.at, self.address(f, operand, place)) {
                     // The next of the rows that are processed together adds to it.
                     (Some(_), Some(_)) if way == Way::Sums && place.row + 1 < self.rows => self.shared[operand] = Some(x),
+                    (Some(_), Some(at)) if self.streams(operand) && place.mask.is_none() && (self.spec.flushes || elem != Elem::Bf16) => {
+                        f.store_streaming_as(elem, at, x)
+                    }
                     (Some(_), Some(at)) if self.spec.flushes && elem == Elem::Bf16 => f.store_bf16_flushed(at, x, place.mask),
-                    (Some(_), Some(at)) if self.streams(operand) && place.mask.is_none() => f.store_streaming_as(elem, at, x),
                     (Some(_), Some(at)) => f.store_number(elem, at, x, place.mask),
                     _ => self.keep(f, operand, x, place.row),
                 }
