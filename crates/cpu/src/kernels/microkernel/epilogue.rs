@@ -90,6 +90,13 @@ pub struct EpilogueRequest<'p> {
     pub biased: bool,
 }
 
+impl<'p> EpilogueRequest<'p> {
+    /// Of sums without factors, bias and compensation, whose operands do not differ between products.
+    pub fn of_sums(attr: &'p Attr, dst: &'p Tensor, columns: usize) -> EpilogueRequest<'p> {
+        EpilogueRequest { attr, dst, columns, batch: 0, compensated: false, scaled: false, biased: false }
+    }
+}
+
 /// Gives the operands of a chain in an execution. They are looked up when needed: most epilogues have few, and filling a table of all would
 /// take longer than a small product.
 pub trait EpilogueOperands<'s> {

@@ -2,6 +2,7 @@
 //! `packed:portable`, the same macrokernel around the portable ones.
 
 mod copy;
+pub(crate) mod cost;
 mod prefetch;
 mod run;
 pub(crate) mod side;

@@ -9,6 +9,7 @@ use crate::CpuTarget;
 use crate::kernels::access::Axis;
 use crate::kernels::microkernel::DotType;
 use crate::kernels::{amx, portable_epilogue};
+use crate::ops::conv::weights::cost;
 use crate::ops::conv::weights::side::{Dim, Roles};
 use crate::ops::conv::weights::tiled::{self, Engine, Gradient, Task};
 use crate::ops::matmul::tiled::product;
@@ -55,7 +56,7 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
         if task.images < MIN_AMX_IMAGES {
             return Err(Skip::Shape("so few images: one side of the product is sooner transposed"));
         }
-        tiled::check_amx(&task, [&op.src, &op.dst], isa)?;
+        cost::check_amx(&task, [&op.src, &op.dst], isa)?;
     }
     let gradient = Gradient::new(&task, [&op.src, &op.dst], &problem.attr, (Engine::of(isa), target));
     tiled::finish(problem.clone(), gradient, target)

@@ -226,15 +226,7 @@ impl Direct {
         let source_elem = elem(source.1.dtype).ok_or_else(|| Skip::DataType(format!("{} in a generated window", source.1.dtype)))?;
         let (take, divisor) = take(op, &s, op.workspace.as_ref().and_then(|w| elem(w.dtype)))?;
         let stored = Tensor { dtype: if in_words { DataType::F32 } else { result.1.dtype }, ..result.1.clone() };
-        let epilogue = Epilogue::of_strips(&EpilogueRequest {
-            attr,
-            dst: &stored,
-            columns: 1,
-            batch: 0,
-            compensated: false,
-            scaled: false,
-            biased: false,
-        })?;
+        let epilogue = Epilogue::of_strips(&EpilogueRequest::of_sums(attr, &stored, 1))?;
         let tensors = [Some(source), Some(result), op.workspace.as_ref().map(|w| (Arg::WORKSPACE, w))];
         let (mut source, mut result, places, planes) = layouts(tensors, attr, (target.threads, jit))?;
         let bytes = s.g as usize * source_elem.bytes();

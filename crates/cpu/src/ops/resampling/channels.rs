@@ -201,15 +201,7 @@ impl Blended {
         let (forward, lanes) = (op.prop.is_forward(), jit.width().lanes());
         let [input, result] = ends(op);
         let mut source = elem(input.1.dtype).ok_or_else(|| Skip::DataType(format!("{} in generated sums", input.1.dtype)))?;
-        let mut epilogue = Epilogue::of_strips(&EpilogueRequest {
-            attr,
-            dst: result.1,
-            columns: 1,
-            batch: 0,
-            compensated: false,
-            scaled: false,
-            biased: false,
-        })?;
+        let mut epilogue = Epilogue::of_strips(&EpilogueRequest::of_sums(attr, result.1, 1))?;
         if input.1.is_empty() || result.1.is_empty() {
             return Err(Skip::Shape("no elements"));
         }

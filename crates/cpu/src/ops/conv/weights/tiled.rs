@@ -14,7 +14,7 @@
 //! alone, so results do not depend on the number of threads, which decides only how finely rows and panels are cut.
 
 use super::side::{Dim, Grid, Halves, Roles, Strides};
-use super::{Setup, window};
+use super::{Setup, cost, window};
 use crate::CpuTarget;
 use crate::decision::{How, PORTABLE, padding};
 use crate::hardware::Core;
@@ -31,7 +31,7 @@ use crate::ops::conv::dense;
 use crate::ops::support;
 use crate::row::{RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
-use oxidnn_jit::kernels::tiles::{LINES, ROWS};
+use oxidnn_jit::kernels::tiles::ROWS;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, Blocking, DataType, Error, Problem, Tensor};
 use std::sync::Arc;
@@ -244,7 +244,7 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
         return Err(Skip::DataType(format!("{} of the weights", setup.weights.dtype)));
     }
     if isa.amx {
-        check_amx(&task, tensors, isa)?;
+        cost::check_amx(&task, tensors, isa)?;
     }
     let gradient = Gradient::new(&task, tensors, &problem.attr, (Engine::of(isa), target));
     finish(problem, gradient, target)
@@ -267,45 +267,16 @@ fn check(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<(), Skip> {
     }
 }
 
-/// Refuses what AMX does not multiply, or not faster than vectors.
-///
-/// # Errors
-/// Types without pairs, and products that are too small.
-pub(crate) fn check_amx(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<(), Skip> {
-    if Pairs::of(task, tensors, isa).is_none() {
-        return Err(Skip::DataType(format!("{} by {}, {} images", tensors[0].dtype, tensors[1].dtype, task.images)));
-    }
-    let taps = task.window.iter().fold(task.groups, |n, dim| n.saturating_mul(dim.taps));
-    let depth = task.window.iter().fold(task.images, |n, dim| n.saturating_mul(dim.places));
-    // Merged taps are rows of one product.
-    let merged = if task.merged { task.window[2].taps } else { 1 };
-    let products = taps / merged.max(1);
-    let [rows, columns] = if task.x_columns { [task.channels[1], task.channels[0]] } else { task.channels };
-    let sizes = [products, rows.saturating_mul(merged), columns, depth].map(|n| n as i64);
-    // Merged taps are transposed line by line of an image, of which each takes a square more.
-    let lines = depth / task.window[2].places.max(1);
-    let [lines, across] = if lines > 1 { [lines.div_ceil(2), task.window[2].places] } else { [1, depth.div_ceil(2)] };
-    let squares = if task.merged { lines.saturating_mul(1 + across.div_ceil(LINES)) } else { depth.div_ceil(2 * LINES) };
-    let transposed = (sizes[1] as usize).div_ceil(LINES).saturating_mul(squares) as f64 * SQUARE_NANOSECONDS[usize::from(task.merged)];
-    let begun = products.saturating_sub(task.groups) as f64 * TAP_NANOSECONDS;
-    if amx::saved(DotType::Bf16, sizes) + begun > transposed { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
-}
-
-/// Nanoseconds of the transposition of 16 steps of 16 rows for AMX, and of the same where taps are merged.
-const SQUARE_NANOSECONDS: [f64; 2] = [25.0, 80.0];
-/// Nanoseconds by which a product of its own takes longer to begin on AMX than on vectors: the taps of a box take equally long on both.
-const TAP_NANOSECONDS: f64 = 600.0;
-
 /// What the two 16-bit elements of a word are.
 #[derive(Clone, Copy, Debug)]
-enum Pairs {
+pub(super) enum Pairs {
     Images,
     Halves(Halves),
 }
 
 impl Pairs {
     /// The pairs, if there are any. Emulating a product by several instructions is worth it only for pairs of images, which need no copy.
-    fn of(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Option<Pairs> {
+    pub(super) fn of(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Option<Pairs> {
         let short = tensors.iter().all(|t| t.dtype == DataType::Bf16);
         match task.images {
             _ if !short => None,
