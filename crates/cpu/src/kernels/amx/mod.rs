@@ -1,10 +1,10 @@
-//! Products on AMX: the loops of the [macrokernel] around kernels of 32 rows.
+//! The macrokernel on AMX: the loops of that on [vectors](macrokernel) around kernels of 32 rows.
 //!
 //! As in the macrokernel, a product is cut into tasks of a block of rows by a group of panels, which iterate over K blocks. A tile is up to 32
 //! rows, in two halves of constant stride: rows of a plain matrix, or pixels of a line under a window. Other halves, whose pixels are in
 //! two lines or partly padding, are gathered for each tap, and so are rows that do not end with a whole step. Gathering takes two
 //! instructions for 64 bytes, which are then multiplied by all panels of the group. Tiles at one stride are one call, of one line or of
-//! several. Sums leave through memory that stays in L1, and are finished while the next ones are multiplied (`finish`). Rows on padding are
+//! several. Sums leave through memory that stays in L1, and are finished while the next ones are multiplied (`epilogue`). Rows on padding are
 //! multiplied as zeros, which is right if weights are finite (`padding`).
 //!
 //! K that is not a multiple of 16 steps is cut into equal blocks of fewer steps, if that takes few more blocks, or gets a second round with

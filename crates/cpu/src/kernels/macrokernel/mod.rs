@@ -1,5 +1,5 @@
-//! The macrokernel around microkernels: a matrix product whose rows come from a provider ([`RowProvider`]) and whose `B` is in
-//! panels.
+//! The macrokernel: the loops around microkernels of a matrix product whose rows come from a provider ([`RowProvider`]) and whose `B` is
+//! in panels.
 //!
 //! The product is cut into tasks (`partition`), whose pieces are some row blocks by a group of panels; workers share the tasks. A piece iterates
 //! over K blocks. In each of these a group's panels are in L2, in place or packed from a plain matrix (`panels`), while all tiles of rows

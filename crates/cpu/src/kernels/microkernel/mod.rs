@@ -1,11 +1,11 @@
-//! `Microkernel`: the microkernel of the generated rows. A tile of sums stays in registers over a K block, and leaves them finished after the last
+//! The microkernel of the generated rows. A tile of sums stays in registers over a K block, and leaves them finished after the last
 //! one.
 //!
 //! `C[i][j] = epilogue(sum over taps and K of A[i][k] * B[k][j])` for up to [`max_tile_rows`] rows and a few vectors of columns. Operands are
 //! addresses: `oxidnn_jit::kernels::dot` describes their layout. Windows, strides, padding and plain matrices differ only in the address
 //! list, and kernels depend on none of their sizes.
 //!
-//! A call computes a [`AddressList`] of strips of tiles for a number of panels. One of the few files with unsafe code: [`Microkernel::run`] checks every
+//! A call computes an [`AddressList`] of strips of tiles for a number of panels. One of the few files with unsafe code: [`Microkernel::run`] checks every
 //! address of the list against the buffers, once for all panels, before it calls the kernel.
 
 pub mod epilogue;
@@ -179,7 +179,7 @@ impl Key for MicrokernelKey {
 /// A call of a kernel: tiles by panels.
 #[derive(Debug)]
 pub struct MicrokernelCall<'a> {
-    /// The words of a [`AddressList`] of strips of tiles.
+    /// The words of an [`AddressList`] of strips of tiles.
     pub strips: &'a [usize],
     /// Whole steps of every tap.
     pub steps: usize,

@@ -1,4 +1,4 @@
-//! Writes the code of the steps of a [`Epilogue`].
+//! Writes the code of the steps of an [`Epilogue`].
 //!
 //! Short steps are written out for every sum, column by column, so an operand is loaded once for all rows and sums never leave their
 //! registers. Elements of the destination are read for all rows before the first is stored: a load that overlaps a masked store would have
