@@ -14,6 +14,8 @@ use oxidnn_spec::{Arg, DataType, Layout, Op, Problem, Prop, Tensor};
 
 /// Channels that fill a tile.
 const CHANNELS: i64 = 64;
+/// The most groups that a slice may take when it does not take all: of the divisors of large numbers of groups only these are tried.
+const GROUPS: i64 = 1024;
 /// Bits at whose multiples TMA begins to load.
 const TMA_BITS: i64 = 128;
 
@@ -72,7 +74,7 @@ impl Slices {
         let aligned = |channels: i64| channels * dtype.bits() as i64 % TMA_BITS == 0;
         // The fewest groups whose outer channels are whole tiles, and whose inner ones leave little of a stage empty.
         let fits = |n: &i64| z.g % n == 0 && outer * n % CHANNELS == 0 && inner * n * 4 >= CHANNELS && aligned(inner * n);
-        Slices { z, together: (1..z.g).find(fits).unwrap_or(z.g), first }
+        Slices { z, together: (1..z.g.min(GROUPS + 1)).find(fits).unwrap_or(z.g), first }
     }
 
     /// The channels of a slice along the dimension `first`, and along the other one.
