@@ -35,6 +35,11 @@ pub struct Table {
 }
 
 impl Table {
+    /// An empty table with room for so many rows, and so many lines in all.
+    pub fn with_capacity(rows: usize, lines: usize) -> Table {
+        Table { rows: Vec::with_capacity(rows), lines: Vec::with_capacity(lines), starts: Vec::with_capacity(rows), ..Table::default() }
+    }
+
     /// Adds a row and the lines of its window; `row.lines` is set here.
     pub fn push(&mut self, row: Row, lines: impl Iterator<Item = Line>) {
         let start = self.lines.len();
@@ -50,7 +55,7 @@ impl Table {
     /// The rows of so many images, at these distances in source, result and the other operand.
     #[must_use]
     pub fn repeated(&self, images: usize, [source, result, other]: [usize; 3]) -> Table {
-        let mut all = Table::default();
+        let mut all = Table::with_capacity(images * self.rows.len(), images * self.lines.len());
         for (image, (i, row)) in (0..images).flat_map(|image| self.rows.iter().enumerate().map(move |row| (image, row))) {
             let line = |l: &Line| Line { source: l.source + image * source, other: l.other + image * other, ..*l };
             let row = Row { result: row.result + image * result, other: row.other + image * other, ..*row };

@@ -174,6 +174,15 @@ pub(crate) fn meeting(line: &Line, at: i64) -> impl Iterator<Item = (i64, i64)> 
     phase.taps.iter().map(move |t| (t.0, base + t.1)).filter(|t| t.1 >= 0 && t.1 < line.source)
 }
 
+/// The most bytes of a table of rows with the lines of their windows.
+const TABLE: i64 = 24 << 20;
+
+/// Refuses rows, with so many lines each, whose table would be large.
+pub(crate) fn check_table(rows: i64, lines: i64) -> Result<(), Skip> {
+    let row = lines.saturating_mul(size_of::<strip::Line>() as i64).saturating_add(size_of::<Row>() as i64);
+    if rows.saturating_mul(row) > TABLE { Err(Skip::Shape("so many rows")) } else { Ok(()) }
+}
+
 /// The table of result rows, by index, depth and height, with the lines of their windows. `row` is told the number of its lines.
 pub(crate) fn table(
     lines: [&Line; 2],
@@ -181,7 +190,8 @@ pub(crate) fn table(
     row: impl Fn(usize, [i64; 2], usize) -> Row,
     line: impl Fn(Met) -> strip::Line,
 ) -> Table {
-    let mut table = Table::default();
+    let met = |line: &Line, rows: i64| (0..rows).map(|at| meeting(line, at).count()).sum::<usize>();
+    let mut table = Table::with_capacity((depth * height) as usize, met(lines[0], depth) * met(lines[1], height));
     for index in 0..depth * height {
         let [d, h] = [index / height, index % height];
         let window = || meeting(lines[0], d).flat_map(|(kd, z)| meeting(lines[1], h).map(move |(kh, y)| [[kd, kh], [z, y]]));

@@ -18,7 +18,7 @@ use crate::kernels::strip::{Call, Channels, Line as Taps, Row, Strip, Table};
 use crate::kernels::transpose::RegisterTranspose;
 use crate::ops::conv::geometry::{Direction, Line, Phase};
 use crate::ops::conv::window::cut;
-use crate::ops::strips::{Met, Place, Segment, Width, table};
+use crate::ops::strips::{Met, Place, Segment, Width, check_table, table};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
@@ -33,8 +33,6 @@ use std::ops::Range;
 /// Most lines of a window, and most taps of a line: f32 holds a sum of so many bytes exactly.
 const LINES: i64 = 1024;
 const TAPS: i64 = 32;
-/// Most lines of the windows of all rows.
-const TABLE: i64 = 1 << 20;
 /// Most columns between a result and a tap.
 const REACH: i64 = 8 << 10;
 /// Most rows of a task.
@@ -207,10 +205,7 @@ fn check_sizes(s: &ConvSizes, results: [i64; 3]) -> Result<(), Skip> {
     if s.mb <= 0 || s.g <= 0 || results.contains(&0) || s.i.contains(&0) || s.o.contains(&0) {
         return Err(Skip::Shape("no elements"));
     }
-    if [kh, results[0], results[1]].iter().fold(kd, |lines, n| lines.saturating_mul(*n)) > TABLE {
-        return Err(Skip::Shape("so many rows"));
-    }
-    Ok(())
+    check_table(results[0].saturating_mul(results[1]), kd.saturating_mul(kh))
 }
 
 impl Direct {

@@ -17,7 +17,7 @@ use crate::kernels::portable_epilogue;
 use crate::kernels::scratch::booked;
 use crate::kernels::strip::{Channels, Line as Taps, Row, Strip, Table};
 use crate::ops::passes;
-use crate::ops::strips::{Met, Place, Segment, Width, table};
+use crate::ops::strips::{Met, Place, Segment, Width, check_table, table};
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::{Accumulate, Elem};
@@ -32,8 +32,6 @@ const MOST_APART: usize = 4;
 const LINES: usize = 64;
 /// Most integer products in a sum that f32 holds exactly; half as many if zero points are subtracted from weights, which adds a bit.
 const EXACT: i64 = 512;
-/// Most lines of the windows of all rows.
-const TABLE: i64 = 1 << 20;
 /// Most taps of a line.
 const TAPS: usize = 32;
 /// Most taps of a line of f32 in groups that leave lanes idle, where masks are slow: strips of more are slower than products. Measured on
@@ -189,9 +187,8 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if kd.saturating_mul(kh) > LINES as i64 || kw > TAPS as i64 || s.sizes.s[2] > 16 || s.sizes.d[2] > 64 || !exact {
         return Err(Skip::Shape("a large window"));
     }
-    if s.result.1.dims().iter().skip(2).rev().skip(1).fold(kd * kh, |n, size| n.saturating_mul(*size)) > TABLE {
-        return Err(Skip::Shape("so many rows"));
-    }
+    let phases = if s.direction == Direction::Scatter { s.sizes.s[2] } else { 1 };
+    check_table(s.result.1.dims().iter().skip(2).rev().skip(1).fold(phases, |n, size| n.saturating_mul(*size)), kd * kh)?;
     let together = words.map_or(1, |words| group[0] / words[0]);
     let tag = weights_tag(weights, lanes, group, (s.result_channel, together));
     let scatters = s.direction == Direction::Scatter;
