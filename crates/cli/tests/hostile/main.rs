@@ -19,8 +19,8 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-/// What the rows of an engine may take for all their answers.
-const MOST_TIME: Duration = Duration::from_millis(50);
+/// What the rows of an engine may take for all their answers; the time is what no loaded machine needs, for loops over 2^30 and more take far longer.
+const MOST_TIME: Duration = Duration::from_millis(200);
 const MOST_BYTES: i64 = 64 << 20;
 /// What each step of a recurrent network adds, of which a program lists the launches, up to so many steps.
 const BYTES_OF_STEP: i64 = 8 << 10;
