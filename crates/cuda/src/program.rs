@@ -76,6 +76,16 @@ pub enum MapPlace {
     Scratch(usize),
 }
 
+impl MapPlace {
+    /// Its address.
+    pub(crate) fn word(self) -> Word {
+        match self {
+            MapPlace::Arg(arg, bytes) => Word::Offset { arg, bytes },
+            MapPlace::Scratch(at) => Word::Scratch(at),
+        }
+    }
+}
+
 /// What one TMA instruction copies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MapTile {
@@ -231,6 +241,9 @@ pub struct Program {
     pub unaligned: Option<Unaligned>,
 }
 
+/// Declines sizes whose products no integer holds.
+pub(crate) const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
+
 /// Alignment of allocations in the scratch, in bytes.
 const PART: usize = 256;
 
@@ -245,11 +258,13 @@ impl Program {
         Ok(Program { scratch, unaligned: Some(Unaligned::Later(lower)), ..Program::default() })
     }
 
-    /// Allocates `bytes` of scratch and returns their offset; `None` on overflow.
-    pub fn book(&mut self, bytes: usize) -> Option<usize> {
-        let at = self.scratch;
-        self.scratch = at.checked_add(bytes)?.checked_next_multiple_of(PART)?;
-        Some(at)
+    /// Allocates `bytes` of scratch and returns their offset.
+    ///
+    /// # Errors
+    /// [`OVERFLOW`].
+    pub fn book(&mut self, bytes: usize) -> Result<usize, Skip> {
+        let end = self.scratch.checked_add(bytes).and_then(|end| end.checked_next_multiple_of(PART)).ok_or(OVERFLOW)?;
+        Ok(std::mem::replace(&mut self.scratch, end))
     }
 
     /// Relocates the launches: `arg` maps places in arguments, `scratch` offsets in the scratch.

@@ -35,6 +35,11 @@ impl<'a> View<'a> {
     pub(crate) fn of(name: &'a str, arg: Arg, tensor: &'a Tensor) -> View<'a> {
         View { name, place: Place::Arg(arg), dtype: tensor.dtype, layout: &tensor.layout, padded: false }
     }
+
+    /// The same of a tensor in scratch.
+    pub(crate) fn scratch(name: &'a str, at: usize, tensor: &'a Tensor) -> View<'a> {
+        View { place: Place::Scratch(at), ..View::of(name, Arg::DST, tensor) }
+    }
 }
 
 impl Emitter {

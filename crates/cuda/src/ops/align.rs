@@ -3,7 +3,8 @@
 use super::map::collapsed;
 use super::transpose::{bases, unit};
 use crate::emit::{Emitter, Real};
-use crate::program::{Program, Word};
+use crate::ops::ceil;
+use crate::program::{OVERFLOW, Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, Blocking, Tensor};
 
@@ -25,8 +26,8 @@ pub(super) fn aligned(src: &Tensor, dst: &Tensor) -> Result<Program, Skip> {
     if !whole(to) || whole(from) && dims[row] % per_unit == 0 {
         return Err(Skip::Layout("that is aligned already, or not in the copy".into()));
     }
-    let per_row = dims[row] / per_unit + i64::from(dims[row] % per_unit != 0);
-    let units = dims[..row].iter().try_fold(per_row, |n, &d| n.checked_mul(d)).ok_or(Skip::Shape("sizes that overflow"))?;
+    let per_row = ceil(dims[row], per_unit);
+    let units = dims[..row].iter().try_fold(per_row, |n, &d| n.checked_mul(d)).ok_or(OVERFLOW)?;
     let end = from.offset + dims.iter().zip(from.strides.iter()).map(|(size, stride)| (size - 1) * stride).sum::<i64>() + 1;
     let mut emit = Emitter::new(Real::Single, units.saturating_mul(per_unit));
     emit.define("UNIT", word);
@@ -37,6 +38,6 @@ pub(super) fn aligned(src: &Tensor, dst: &Tensor) -> Result<Program, Skip> {
     }
     emit.sizes("per_row", &[per_row]);
     bases(&mut emit, &dims[..row], [&from.strides[..row], &to.strides[..row]]);
-    let blocks = (units / STEP + i64::from(units % STEP != 0)).clamp(1, 1 << 20) as u32;
+    let blocks = (ceil(units, STEP)).clamp(1, 1 << 20) as u32;
     Ok(Program { launches: vec![emit.launch_blocks("align", [blocks, 1, 1])], ..Program::default() })
 }

@@ -1,10 +1,10 @@
 //! `attention:sm90`: fused attention forward on Hopper for 16-bit types and head sizes of up to 128 (`kernels/attention_sm90.cu`). With few tiles of queries the
 //! keys are divided into parts (flash-decoding), which `kernels/attention_parts.cu` combines.
 
-use super::gemm::shape::ceil;
 use super::gemm::{hopper, pairs, plain};
 use crate::emit::bare;
-use crate::program::{Launch, MapKind, MapPlace, Program, TensorMap, Word};
+use crate::ops::ceil;
+use crate::program::{Launch, MapKind, MapPlace, OVERFLOW, Program, TensorMap, Word};
 use crate::{CudaTarget, Facts};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
@@ -53,7 +53,7 @@ impl Four {
             if self.sizes[i + 1] > 1 && (own % 16 != 0 || own <= 0) {
                 return Err(Skip::Layout("rows that are not 16-byte aligned".into()));
             }
-            let step = if self.sizes[i + 1] > 1 { own } else { (last + 15) / 16 * 16 };
+            let step = if self.sizes[i + 1] > 1 { own } else { ceil(last, 16) * 16 };
             (*to, last) = (step as u64, step * self.sizes[i + 1]);
         }
         if self.strides[0] != 1 && self.sizes[0] != 1 || self.offset * bytes % 16 != 0 {
@@ -200,11 +200,9 @@ impl<'a> Attention<'a> {
 
     /// Books scratch for the outputs and sums of the parts.
     fn book(&self, program: &mut Program) -> Result<[usize; 2], Skip> {
-        let overflow = || Skip::Shape("sizes that overflow");
         let [_, queries, heads, batch] = self.q.sizes;
-        let rows = usize::try_from(self.parts * queries * heads * batch).map_err(|_| overflow())?;
-        let mut book = |bytes: usize| program.book(bytes).ok_or_else(overflow);
-        Ok([book(rows * self.head as usize * 4)?, book(rows * 8)?])
+        let rows = usize::try_from(self.parts * queries * heads * batch).map_err(|_| OVERFLOW)?;
+        Ok([program.book(rows * self.head as usize * 4)?, program.book(rows * 8)?])
     }
 
     /// The launch that combines the parts.
@@ -311,7 +309,7 @@ impl<'a> Attention<'a> {
         for base in (0..heads).step_by(chunk as usize) {
             for row in (0..tiles).rev() {
                 let seen = ((row + 1) * rows).min(self.keys);
-                let work = (seen / self.tile + i64::from(seen % self.tile != 0)) as f64 + 1.5;
+                let work = ceil(seen, self.tile) as f64 + 1.5;
                 for _ in 0..chunk.min(heads - base) {
                     let (round, at) = (i / units, i % units);
                     load[if round % 2 == 1 { at } else { units - 1 - at }] += work;

@@ -4,13 +4,12 @@
 use super::gemm::{pairs, plain};
 use super::pointwise::tensor;
 use crate::CudaTarget;
-use crate::emit::{Place, Tail, View, bare};
-use crate::program::{Launch, MapPlace, Program, Word};
+use crate::emit::{Tail, View, bare};
+use crate::ops::ceil;
+use crate::program::{Launch, MapPlace, OVERFLOW, Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
 use oxidnn_spec::{Arg, DataType, Format, Op, Problem, Tensor};
-
-const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
 /// Rows that a CTA owns, and rows of the tiles that it loops over.
 const OWN: i64 = 128;
@@ -64,8 +63,8 @@ pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, S
     }
     let mut program = Program::or_unaligned(super::sdpa::lower, problem, target)?;
     let own = Tensor::plain([op.q.dims()[0], op.q.dims()[1], op.q.dims()[2]], DataType::F32).map_err(|_| OVERFLOW)?;
-    let at = program.book(own.bytes()).ok_or(OVERFLOW)?;
-    let view = View { place: Place::Scratch(at), ..View::of("own", Arg::DST, &own) };
+    let at = program.book(own.bytes())?;
+    let view = View::scratch("own", at, &own);
     program.launches.push(super::sdpa::shares(op, problem, &view)?);
     let pass = Backward { op, problem, head, causal, own: at };
     program.launches.push(pass.launch(true)?);
@@ -151,7 +150,7 @@ impl Backward<'_> {
         }
         let mut launch = bare("attention_backward_sm80", &options, words, 1);
         let (rows, heads) = if of_keys { (keys, kv_heads) } else { (queries, heads) };
-        launch.grid = [(rows / OWN + i64::from(rows % OWN != 0)) as u32, heads as u32, batch as u32];
+        launch.grid = [(ceil(rows, OWN)) as u32, heads as u32, batch as u32];
         launch.shared = shared(self.head) as u32;
         launch.aligned = [Arg::SRC, Arg::SRC_1, Arg::SRC_2, Arg::DIFF_DST].map(|arg| MapPlace::Arg(arg, 0)).into();
         Ok(launch)

@@ -4,13 +4,12 @@
 use super::transpose::{Kept, copied};
 use super::{conv, gemm};
 use crate::CudaTarget;
-use crate::program::{Launch, MapPlace, Program, Word};
+use crate::ops::ceil;
+use crate::program::{Launch, MapPlace, OVERFLOW, Program, Word};
 use crate::row::Lower;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::Conv;
 use oxidnn_spec::{Arg, Blocking, Dims, Layout, Op, PostOp, Problem, Prop, Tensor};
-
-const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
 /// A way to do it: which tensors are copied, in which order of dimensions, and the rows that use the copies.
 struct Way<'a> {
@@ -59,15 +58,15 @@ fn by_rows(problem: &Problem, target: &CudaTarget, grouped: &[Lower]) -> Result<
     // 1x1 with strides: the copy holds only the pixels that are read, and the convolution becomes a product.
     let gathered: &[Lower] = if is_apart { &[gemm::pointwise_conv] } else { &[] };
     let one_side: &[Lower] = match groups {
-        _ if written.is_empty() => &[],
-        1 => &[gemm::conv],
+        _ if written.is_empty() || matches!(problem.op, Op::Deconv(_)) => &[],
+        1 => &[gemm::window],
         _ => &[gemm::slices::conv],
     };
     let whole: &[Lower] = match &problem.op {
         Op::Deconv(_) if groups > 1 => &[gemm::slices::any],
-        Op::Deconv(_) => &[gemm::deconv, gemm::weights::deconv],
+        Op::Deconv(_) => &[gemm::window, gemm::weights::weights],
         _ if groups > 1 => grouped,
-        _ => &[gemm::pointwise_conv, gemm::stem::conv, gemm::conv, gemm::weights::conv, gemm::first::conv],
+        _ => &[gemm::pointwise_conv, gemm::stem::conv, gemm::window, gemm::weights::weights, gemm::first::conv],
     };
     let ways = [
         // The rows for few input channels read any layout.
@@ -115,7 +114,7 @@ fn visited(src: &Tensor, dst: &Tensor, steps: &Dims) -> Result<Tensor, Skip> {
 /// Spaces the pixels of a dense NHWC tensor by multiples of 16 bytes.
 fn align(tensor: &mut Tensor) -> Result<(), Skip> {
     let (channels, unit) = (tensor.dims()[1].max(1), 128 / tensor.dtype.bits().max(1) as i64);
-    let lead = (channels + unit - 1) / unit * unit;
+    let lead = ceil(channels, unit) * unit;
     let blocking = tensor.layout.blocking_mut().ok_or(OVERFLOW)?;
     for (_, stride) in blocking.strides.iter_mut().enumerate().filter(|(d, _)| *d != 1) {
         *stride = (*stride / channels).checked_mul(lead).ok_or(OVERFLOW)?;
@@ -149,7 +148,7 @@ fn between(problem: &Problem, way: &Way<'_>, row: Lower, [target, within]: [&Cud
             if way.channels_last {
                 align(o.tensor)?;
             }
-            let at = all.book(o.tensor.bytes()).ok_or(OVERFLOW)?;
+            let at = all.book(o.tensor.bytes())?;
             kept.push(Kept { arg: o.arg, tensor: o.tensor.clone(), at });
         }
     }

@@ -3,7 +3,8 @@
 
 use crate::CudaTarget;
 use crate::emit::{Emitter, Place, Real, View, memory_order};
-use crate::program::{Launch, MapPlace, Program, Word};
+use crate::ops::ceil;
+use crate::program::{Launch, MapPlace, OVERFLOW, Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, DataType, Layout, MAX_NDIMS, Tensor};
 
@@ -104,11 +105,11 @@ impl Shape {
         let whole = [32, 16, 8].into_iter().find(|lanes| vectors % lanes == 0);
         let lanes = whole.unwrap_or((vectors as u64).next_power_of_two().min(32) as i64);
         let down = 256 / lanes;
-        let across = columns / (vector * lanes) + i64::from(columns % (vector * lanes) != 0);
+        let across = ceil(columns, vector * lanes);
         let wanted = (blocks * i64::from(target.facts.multiprocessors) / across).max(1);
         let parts = wanted.min((rows / (ROWS * down)).max(1)).min(4096);
-        let chunk = rows / parts + i64::from(rows % parts != 0);
-        let parts = rows / chunk + i64::from(rows % chunk != 0);
+        let chunk = ceil(rows, parts);
+        let parts = ceil(rows, chunk);
         Some(Shape { rows, columns, vector, lanes, down, parts, apart: chunk, span: chunk, step: down, adrift: false })
     }
 
@@ -149,7 +150,7 @@ impl Shape {
     /// Declares `rows_of(a, part)`, the number of rows of a part.
     pub(crate) fn count(&self, emit: &mut Emitter) {
         let down = self.down;
-        let groups = self.rows / down + i64::from(self.rows % down != 0);
+        let groups = ceil(self.rows, down);
         // With interleaved parts, the first `more` parts have one group more, and the owner of the last group may lack rows of it; otherwise only the last part is
         // shorter.
         let in_turns = self.span == self.rows && self.parts > 1;
@@ -177,7 +178,7 @@ impl Shape {
         target: &CudaTarget,
     ) -> Result<Option<(usize, Layout)>, Skip> {
         let vectors = self.columns / self.vector;
-        let chunks = |threads: i64| vectors / threads + i64::from(vectors % threads != 0);
+        let chunks = |threads: i64| ceil(vectors, threads);
         let few = [64, 128, 256].into_iter().find(|&t| chunks(t) <= 2);
         let threads = few.or_else(|| [64, 128, 256, 512].into_iter().find(|&t| chunks(t) * self.vector <= COLUMNS));
         let Some(threads) = threads else { return Ok(None) };
@@ -226,12 +227,12 @@ impl Shape {
         launch.shared = (stages * row).max(if self.adrift || teams > 1 { sums } else { 0 }) as u32;
         launch.aligned = all.iter().map(|m| MapPlace::Arg(m.arg, 0)).collect();
         program.launches.push(launch);
-        Ok(Some((at, Layout::plain([parts / cluster, self.columns].into()).map_err(|_| Skip::Shape("sizes that overflow"))?)))
+        Ok(Some((at, Layout::plain([parts / cluster, self.columns].into()).map_err(|_| OVERFLOW)?)))
     }
 
     /// The results of all parts: a tensor (sums, parts, columns).
     pub(crate) fn partial(&self, sums: i64, real: Real) -> Result<Tensor, Skip> {
-        Tensor::plain([sums, self.parts, self.columns], real.dtype()).map_err(|_| Skip::Shape("sizes that overflow"))
+        Tensor::plain([sums, self.parts, self.columns], real.dtype()).map_err(|_| OVERFLOW)
     }
 
     /// The launch of `columns.cu`, which stores to the scratch at `partial`. `terms` are the members of `struct Terms`, which read by `name_vector(a, r, c, x)`;
@@ -259,7 +260,7 @@ impl Shape {
             ));
         }
         emit.code(&format!("struct Terms {{\n{terms}}};\n"));
-        let across = self.columns / (self.vector * self.lanes) + i64::from(self.columns % (self.vector * self.lanes) != 0);
+        let across = ceil(self.columns, self.vector * self.lanes);
         let mut launch = emit.launch_blocks("columns", [across as u32, self.parts as u32, 1]);
         launch.aligned = all.iter().map(|m| MapPlace::Arg(m.arg, 0)).collect();
         launch
@@ -310,7 +311,7 @@ impl Shape {
              struct Columns {{\n{members}    DEVICE void begin(const Args& a, i64 r, i64 c) {{\n        index p[RANK];\n        position(a, (index)r, p);\n        p[1] = (index)c;\n\
              {once}#pragma unroll\n        for (int i = 0; i < VECTOR; ++i) {{\n            p[1] = (index)(c + i);\n{each}        }}\n    }}\n{make}}};\n"
         ));
-        let across = self.columns / (self.vector * self.lanes) + i64::from(self.columns % (self.vector * self.lanes) != 0);
+        let across = ceil(self.columns, self.vector * self.lanes);
         let mut launch = emit.launch_blocks("columns_map", [across as u32, self.parts as u32, 1]);
         launch.aligned = read.iter().chain([dst]).map(|m| MapPlace::Arg(m.arg, 0)).collect();
         launch
@@ -353,5 +354,5 @@ pub(crate) fn part_view<'a>(name: &'a str, at: usize, sum: i64, layout: &'a Layo
 
 /// Books scratch for the results of all parts.
 pub(crate) fn book(program: &mut Program, shape: &Shape, sums: i64, real: Real) -> Result<usize, Skip> {
-    program.book(shape.partial(sums, real)?.bytes()).ok_or(Skip::Shape("sizes that overflow"))
+    program.book(shape.partial(sums, real)?.bytes())
 }

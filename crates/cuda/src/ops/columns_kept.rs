@@ -4,6 +4,7 @@
 use super::columns::{Matrix, Shape, made};
 use crate::CudaTarget;
 use crate::emit::{Emitter, Real, memory_order};
+use crate::ops::ceil;
 use crate::program::{Launch, MapPlace, Word};
 use oxidnn_spec::{Arg, Layout};
 
@@ -120,7 +121,6 @@ impl Whole {
             return None;
         }
         let vectors = columns / base.vector;
-        let ceil = |n: i64, d: i64| n / d + i64::from(n % d != 0);
         let blocks = i64::from(facts.multiprocessors);
         // A CTA has all columns of a row if they form groups.
         let lanes = if group > 0 { vec![vectors] } else { [8, 16, 32].map(|lanes: i64| lanes.min(base.lanes)).to_vec() };

@@ -2,7 +2,7 @@
 
 use super::rows::{Rows, Stage};
 use crate::emit::{Real, View, literal};
-use crate::program::{Program, Word};
+use crate::program::{OVERFLOW, Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, Compensation, Dims, Layout, Tensor};
 
@@ -10,14 +10,14 @@ use oxidnn_spec::{Arg, Compensation, Dims, Layout, Tensor};
 /// dimensions that its mask leaves out, row-major over the padded sizes of those it names; 0 for padding.
 pub(crate) fn append(program: &mut Program, dst: &Tensor, c: Compensation) -> Result<(), Skip> {
     let Some(blocking) = dst.blocking() else { return Ok(()) };
-    let mut at = dst.compensation_at().ok_or(Skip::Shape("sizes that overflow"))? as i64;
+    let mut at = dst.compensation_at().ok_or(OVERFLOW)? as i64;
     for (mask, factor) in [(c.s8s8_mask, -128.0), (c.zero_point_mask, -1.0)] {
         let Some(mask) = mask else { continue };
         let named = |d: usize| mask >> d & 1 == 1;
         let n = dst.dims().len();
         // Rows over the padded sizes of what the mask names, and the logical ones of all else.
         let sizes = Dims::from_fn(n, |d| if named(d) { blocking.padded_dims[d] } else { dst.dims()[d] });
-        let plain = Layout::plain(sizes).map_err(|_| Skip::Shape("sizes that overflow"))?;
+        let plain = Layout::plain(sizes).map_err(|_| OVERFLOW)?;
         let mut rows = Rows::over(Real::Double, &plain, named);
         rows.emit.view(&View::of("dst", Arg::DST, dst))?;
         let limits: Vec<i64> = (0..n).map(|d| dst.dims()[d]).collect();

@@ -10,7 +10,7 @@ use super::rows::{Rows, Stage};
 use super::zero;
 use crate::CudaTarget;
 use crate::emit::{Emitter, Factor, Place, Real, Tail, View, memory_order};
-use crate::program::Program;
+use crate::program::{OVERFLOW, Program};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Conv, ConvSizes};
 use oxidnn_spec::{Arg, Layout, Op, PostOp, Problem, Prop, Tensor};
@@ -26,8 +26,6 @@ struct Way {
     given: i64,
     made: i64,
 }
-
-const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
 /// A convolution or deconvolution.
 struct Pass<'a> {
@@ -300,7 +298,7 @@ impl Pass<'_> {
         let PostOp::Depthwise { .. } = attr.post_ops[index] else { return Err(Skip::Attr("post-ops".into())) };
         let kept = Tensor::plain(*op.dst.dims(), op.dst.dtype).map_err(|_| OVERFLOW)?;
         let mut booked = Program::default();
-        let at = booked.book(kept.bytes()).ok_or(OVERFLOW)?;
+        let at = booked.book(kept.bytes())?;
         let place = View { name: "dst", place: Place::Scratch(at), dtype: kept.dtype, layout: &kept.layout, padded: true };
         let before = Tail::part(problem, Arg::DST, place, 0..index);
         let mut program = self.data(true, &before, target)?;

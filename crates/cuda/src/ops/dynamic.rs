@@ -3,14 +3,12 @@
 use super::rows::{Rows, Stage};
 use super::{DENSE_MATMUL, zero};
 use crate::CudaTarget;
-use crate::emit::{Emitter, Factor, Place, Real, Tail, View, literal, memory_order, type_name};
-use crate::program::{MapPlace, Program, Unaligned};
+use crate::emit::{Emitter, Factor, Real, Tail, View, literal, memory_order, type_name};
+use crate::program::{MapPlace, OVERFLOW, Program, Unaligned};
 use oxidnn_expr::{number, quant};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::Matmul;
 use oxidnn_spec::{Arg, Attr, DataType, Format, Op, PostOp, Problem, Quant, QuantMode, RnnQuant, Rounding, Tensor};
-
-const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
 /// The scales to compute.
 fn wanted(problem: &Problem) -> Result<&Quant, Skip> {
@@ -63,7 +61,7 @@ pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, 
     let all = DENSE_MATMUL.iter().find_map(|row| (row.lower)(&product, target).ok());
     let made = all.ok_or_else(|| Skip::Attr("a product that no row makes".into()))?;
     let mut program = Program::default();
-    let at = program.book(sums.bytes()).ok_or(OVERFLOW)?;
+    let at = program.book(sums.bytes())?;
     let otherwise = made.unaligned.as_ref().map(|u| u.program(&product, target)).transpose()?;
     let place = |p: Program, program: &Program| p.shifted(program.scratch).moved(Arg::DST, MapPlace::Scratch(at));
     let unaligned = otherwise.map(|p| place(p, &program));
@@ -71,7 +69,7 @@ pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, 
     program.scratch = made.scratch.max(unaligned.as_ref().map_or(0, |p| p.scratch));
     program.launches = made.launches;
     let mut emit = Emitter::new(Real::of(problem), op.dst.dims().volume().unwrap_or(i64::MAX));
-    emit.view(&View { place: Place::Scratch(at), ..View::of("sums", Arg::DST, &sums) })?;
+    emit.view(&View::scratch("sums", at, &sums))?;
     emit.code("DEVICE real given(const Args& a, const index* q) { return sums(a, q); }\n");
     let zero_points = attr.zero_points.iter().filter(|z| *z.0 == Arg::DST).map(|(arg, q)| (*arg, q.clone())).collect();
     let divided = Problem { op: problem.op.clone(), attr: Attr { zero_points, ..Attr::default() } };

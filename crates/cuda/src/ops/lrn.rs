@@ -3,8 +3,8 @@
 use super::map::{Map, Tile};
 use super::pointwise::tensor;
 use crate::CudaTarget;
-use crate::emit::{Emitter, Place, Real, Tail, View, literal};
-use crate::program::Program;
+use crate::emit::{Emitter, Real, Tail, View, literal};
+use crate::program::{OVERFLOW, Program};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Lrn, LrnAlg};
 use oxidnn_spec::{Arg, Op, Problem, Tensor};
@@ -45,11 +45,10 @@ pub(crate) fn lrn(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
     }
     let (diff_src, diff_dst) = (tensor(problem, Arg::DIFF_SRC)?, tensor(problem, Arg::DIFF_DST)?);
     let real = Real::of(problem);
-    let kept = Tensor::plain(*op.src.dims(), real.dtype()).map_err(|_| Skip::Shape("sizes that overflow"))?;
-    let mut book = || program.book(kept.bytes()).ok_or(Skip::Shape("sizes that overflow"));
-    let view = |name: &'static str, at: usize| View { place: Place::Scratch(at), ..View::of(name, Arg::SRC, &kept) };
+    let kept = Tensor::plain(*op.src.dims(), real.dtype()).map_err(|_| OVERFLOW)?;
+    let mut book = |name| program.book(kept.bytes()).map(|at| View::scratch(name, at, &kept));
     // An element's contribution to the gradients around it, and to its own only.
-    let (terms, own) = (view("terms", book()?), view("own", book()?));
+    let (terms, own) = (book("terms")?, book("own")?);
     let mut map = Map::over(real, &kept.layout);
     map.written(&terms)?;
     map.written(&own)?;
@@ -147,9 +146,8 @@ fn within_planes_backward(op: &Lrn, problem: &Problem) -> Result<Program, Skip> 
     let (real, diff_src, diff_dst) = (Real::of(problem), tensor(problem, Arg::DIFF_SRC)?, tensor(problem, Arg::DIFF_DST)?);
     let mut program = Program::default();
     let kept = Tensor { dtype: real.dtype(), layout: op.src.layout.clone() };
-    let mut book = || program.book(kept.bytes()).ok_or(Skip::Shape("sizes that overflow"));
-    let view = |name: &'static str, at: usize| View { place: Place::Scratch(at), ..View::of(name, Arg::SRC, &kept) };
-    let (terms, alone) = (view("terms", book()?), view("alone", book()?));
+    let mut book = |name| program.book(kept.bytes()).map(|at| View::scratch(name, at, &kept));
+    let (terms, alone) = (book("terms")?, book("alone")?);
     let start = |map: &mut Map<'_>| -> Result<&'static str, Skip> {
         map.tail(&Tail::of(problem, Arg::DIFF_SRC, diff_src))?;
         for view in [&View::of("src", Arg::SRC, &op.src), &terms, &alone] {

@@ -4,6 +4,7 @@
 
 use super::planes::Planes;
 use crate::emit::{Emitter, Real, Tail, View, memory_order};
+use crate::ops::ceil;
 use crate::program::{Launch, Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, Blocking, DataType, Dims, Format, Layout, MAX_NDIMS, Problem, Tensor};
@@ -261,7 +262,7 @@ fn by_tiles(mut emit: Emitter, dst: &Layout, (code, together): (&str, Option<&(i
     let mut sizes = dst.dims.to_vec();
     sizes[1] /= vector;
     for (d, own) in [(along, tall), (last, wide)] {
-        sizes[d] = sizes[d] / own + i64::from(sizes[d] % own != 0);
+        sizes[d] = ceil(sizes[d], own);
     }
     let tiles = sizes.iter().fold(1i64, |n, &size| n.saturating_mul(size));
     emit.define("RANK", sizes.len());

@@ -81,8 +81,8 @@ const CONV: &[Row] = &[
     Row { name: "gemm:sm90", lower: gemm::pointwise_conv },
     Row { name: "stem:sm90", lower: gemm::stem::conv },
     Row { name: "first:sm90", lower: gemm::first::conv },
-    Row { name: "window:sm90", lower: gemm::conv },
-    Row { name: "weights:sm90", lower: gemm::weights::conv },
+    Row { name: "window:sm90", lower: gemm::window },
+    Row { name: "weights:sm90", lower: gemm::weights::weights },
     Row { name: "slices:sm90", lower: gemm::slices::conv },
     Row { name: "groups:sm80", lower: gemm::groups::conv },
     Row { name: "planar:sm90", lower: gemm::planar::conv },
@@ -97,8 +97,8 @@ const CONV: &[Row] = &[
     Row { name: "tiles:generic", lower: conv::conv },
 ];
 const DECONV: &[Row] = &[
-    Row { name: "window:sm90", lower: gemm::deconv },
-    Row { name: "weights:sm90", lower: gemm::weights::deconv },
+    Row { name: "window:sm90", lower: gemm::window },
+    Row { name: "weights:sm90", lower: gemm::weights::weights },
     Row { name: "slices:sm90", lower: gemm::slices::any },
     Row { name: "between:sm90", lower: between::lower },
     Row { name: "tiles:generic", lower: conv::deconv },
@@ -109,6 +109,11 @@ const SDPA: &[Row] = &[
     Row { name: "backward:sm80", lower: backward::lower },
     Row { name: "tiles:generic", lower: sdpa::lower },
 ];
+
+/// The quotient, rounded up.
+const fn ceil(n: i64, d: i64) -> i64 {
+    n / d + (n % d != 0) as i64
+}
 
 /// The rows of an operation, in the order of preference.
 pub fn rows(op: &Op) -> &'static [Row] {

@@ -2,6 +2,7 @@
 
 use super::map::{FINISH_LANES, Tile, tile_of};
 use crate::emit::{Emitter, type_name};
+use crate::ops::ceil;
 use crate::program::Launch;
 use oxidnn_spec::{Layout, Tensor};
 
@@ -47,10 +48,6 @@ pub(crate) struct Shape {
     shared: i64,
     /// Entries of the tables of columns and rows; their bytes.
     tables: [i64; 3],
-}
-
-pub(super) const fn ceil(n: i64, d: i64) -> i64 {
-    n / d + if n % d != 0 { 1 } else { 0 }
 }
 
 impl Planes {

@@ -2,6 +2,7 @@
 
 use crate::Facts;
 use crate::emit::{Emitter, type_name};
+use crate::ops::ceil;
 use crate::program::{Launch, MapPlace, Word};
 use oxidnn_spec::{Arg, DataType, Tensor};
 
@@ -87,7 +88,6 @@ impl Kept {
         }
         let (plane, slot) = (pixels / vector, THREADS * vector * row);
         let vectors = images * plane;
-        let ceil = |n: i64, d: i64| n / d + i64::from(n % d != 0);
         let units = i64::from(facts.multiprocessors);
         // Two CTAs per SM, or more if channels are short.
         let (blocks, cluster) = [(2, 8), (2, 4), (2, 2), (2, 1), (4, 1)].into_iter().find(|&(blocks, cluster)| {

@@ -3,7 +3,7 @@
 use super::map::{Map, flattened};
 use crate::CudaTarget;
 use crate::emit::{Emitter, Factor, Real, Tail, View, literal};
-use crate::program::{MapPlace, Program};
+use crate::program::{MapPlace, OVERFLOW, Program};
 use oxidnn_expr::{binary, eltwise, quant};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Binary, Concat, Eltwise, Prelu, Reorder, Shuffle, Sum};
@@ -72,9 +72,9 @@ fn sums(op: &Sum, problem: &Problem) -> Result<Program, Skip> {
     let mut program = Program::default();
     let names: Vec<String> = (0..op.srcs.len()).map(|i| format!("src{i}")).collect();
     let parts = op.srcs.len().div_ceil(SUM_SOURCES);
-    let partial = Tensor::plain(*op.dst.dims(), real.dtype()).map_err(|_| Skip::Shape("sizes that overflow"))?;
-    let kept = if parts > 1 { program.book(partial.bytes()).ok_or(Skip::Shape("sizes that overflow"))? } else { 0 };
-    let scratch = View { place: crate::emit::Place::Scratch(kept), ..View::of("partial", Arg::DST, &partial) };
+    let partial = Tensor::plain(*op.dst.dims(), real.dtype()).map_err(|_| OVERFLOW)?;
+    let kept = if parts > 1 { program.book(partial.bytes())? } else { 0 };
+    let scratch = View::scratch("partial", kept, &partial);
     for part in 0..parts {
         let (first, last) = (part == 0, part + 1 == parts);
         let mut map = Map::over(real, if last { &op.dst.layout } else { &partial.layout });
@@ -177,7 +177,7 @@ pub(crate) fn concat(problem: &Problem, target: &CudaTarget) -> Result<Program, 
         }
         // Over the source's elements without padding, in the order of the destination.
         let inside = dst.layout.resized(*t.dims());
-        let plain = oxidnn_spec::Layout::plain(*t.dims()).map_err(|_| Skip::Shape("sizes that overflow"))?;
+        let plain = oxidnn_spec::Layout::plain(*t.dims()).map_err(|_| OVERFLOW)?;
         let over = if inside.blocking().is_some_and(|b| b.is_plain()) { inside } else { plain };
         let mut map = Map::over(Real::of(problem), &over);
         map.tail(&Tail::of(problem, Arg::DST, dst))?;

@@ -3,7 +3,8 @@
 
 use crate::CudaTarget;
 use crate::emit::{BLOCK, Emitter, Real};
-use crate::program::{Program, Word};
+use crate::ops::ceil;
+use crate::program::{OVERFLOW, Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::DataType;
 
@@ -110,16 +111,16 @@ impl Products<'_> {
             program.launches.push(emit.launch("dots", outputs));
             return Ok(());
         }
-        let (tiles_m, tiles_n) = (m.div_euclid(TILE) + i64::from(m % TILE != 0), n / TILE + i64::from(n % TILE != 0));
+        let (tiles_m, tiles_n) = (ceil(m, TILE), ceil(n, TILE));
         let tiles = batches.saturating_mul(tiles_m).saturating_mul(tiles_n);
         let parts = self.parts(tiles, i64::from(target.facts.multiprocessors));
-        let k_part = k / parts + i64::from(k % parts != 0);
+        let k_part = ceil(k, parts);
         let partial = match parts {
             1 => None,
             _ => {
                 let elements = usize::try_from(outputs.saturating_mul(parts)).ok();
                 let bytes = elements.and_then(|e| e.checked_mul(self.sum.bytes()));
-                Some(bytes.and_then(|b| program.book(b)).ok_or(Skip::Shape("sizes that overflow"))?)
+                Some(program.book(bytes.ok_or(OVERFLOW)?)?)
             }
         };
         if target.is_sketched() {

@@ -8,7 +8,7 @@ use super::rows_vector::Input;
 use super::zero;
 use crate::CudaTarget;
 use crate::emit::{Emitter, Factor, Real, Tail, View, literal};
-use crate::program::{Launch, Program, Unaligned};
+use crate::program::{Launch, OVERFLOW, Program, Unaligned};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Prelu, Reduction, ReductionAlg, Softmax, SoftmaxAlg};
 use oxidnn_spec::{Arg, Layout, Op, Problem, Tensor};
@@ -72,7 +72,7 @@ struct Partial {
 fn added(real: Real, tail: &Tail<'_>, sums: &Partial) -> Result<Launch, Skip> {
     let &Partial { channel, count, at, parts } = sums;
     let dims = &tail.dst.layout.dims;
-    let partial = Layout::plain([parts, dims[channel]].into()).map_err(|_| Skip::Shape("sizes that overflow"))?;
+    let partial = Layout::plain([parts, dims[channel]].into()).map_err(|_| OVERFLOW)?;
     let mut last = Rows::over(real, &partial, |d| d == 1);
     last.emit.view(&columns::part_view("partial", at, 0, &partial, real))?;
     // The position in the destination.
@@ -252,8 +252,8 @@ fn slopes_of_planes(problem: &Problem, target: &CudaTarget) -> Result<Option<Pro
         return Ok(None);
     }
     let mut program = Program::default();
-    let partial = Tensor::plain([dims[0], dims[1]], real.dtype()).map_err(|_| Skip::Shape("sizes that overflow"))?;
-    let at = program.book(partial.bytes()).ok_or(Skip::Shape("sizes that overflow"))?;
+    let partial = Tensor::plain([dims[0], dims[1]], real.dtype()).map_err(|_| OVERFLOW)?;
+    let at = program.book(partial.bytes())?;
     let mut rows = Rows::over(real, &src.layout, |d| d < 2);
     let inputs = [View::of("src", Arg::SRC, src), View::of("diff_dst", Arg::DIFF_DST, diff_dst)];
     rows.emit.tail(&Tail::of(problem, Arg::DIFF_SRC, diff_src))?;

@@ -3,13 +3,12 @@
 
 use super::columns_vector;
 use super::rows_vector::{self, Body, Extent, Input};
-use crate::emit::{BLOCK, Emitter, Place, Real, View, memory_order};
-use crate::program::{Launch, Program};
+use crate::emit::{BLOCK, Emitter, Real, View, memory_order};
+use crate::ops::ceil;
+use crate::program::{Launch, OVERFLOW, Program};
 use crate::{CudaTarget, Facts};
 use oxidnn_runtime::Skip;
-use oxidnn_spec::{Arg, Layout, Tensor};
-
-const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
+use oxidnn_spec::{Layout, Tensor};
 
 /// Outputs below which a CTA has 8 neighbouring columns instead of 32, and 2.
 const FEW: i64 = 1 << 13;
@@ -162,7 +161,7 @@ impl Rows {
         emit.define("RANK", n);
         emit.traversal("output", &sizes, &[&[n + 1], &outer[..]].concat());
         emit.traversal("row_term", &sizes, &inner);
-        let chunk = terms / parts + i64::from(terms % parts != 0);
+        let chunk = ceil(terms, parts);
         Rows { chunk, ..Rows::with(emit, [parts * outputs, terms], columns) }
     }
 
@@ -260,8 +259,8 @@ impl Reduced<'_> {
         let dims = layout.dims;
         let outer: Vec<usize> = memory_order(layout).into_iter().filter(|&d| kept(d)).collect();
         let partial = Tensor::plain([parts, whole.outputs], real.dtype()).map_err(|_| OVERFLOW)?;
-        let at = program.book(partial.bytes()).ok_or(OVERFLOW)?;
-        let view = View { place: Place::Scratch(at), ..View::of("partial", Arg::SRC, &partial) };
+        let at = program.book(partial.bytes())?;
+        let view = View::scratch("partial", at, &partial);
         let mut rows = Rows::split(real, layout, kept, parts);
         declare(&mut rows.emit)?;
         rows.emit.view(&view)?;

@@ -4,6 +4,7 @@
 use super::rows::Stage;
 use crate::Facts;
 use crate::emit::{Emitter, View};
+use crate::ops::ceil;
 use crate::program::{Launch, MapPlace};
 use oxidnn_spec::{DataType, Layout};
 use std::fmt::Write;
@@ -152,7 +153,7 @@ const CHUNKS: [i64; 11] = [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32];
 
 /// Vectors per thread for `threads` threads, rounded up to one of [`CHUNKS`].
 pub(crate) fn chunks(vectors: i64, threads: i64) -> Option<i64> {
-    let needed = vectors / threads + i64::from(vectors % threads != 0);
+    let needed = ceil(vectors, threads);
     CHUNKS.into_iter().find(|&c| c >= needed)
 }
 

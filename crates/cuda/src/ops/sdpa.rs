@@ -5,13 +5,11 @@ use super::products::{Products, Sizes, Sum};
 use super::rows::{Rows, Stage};
 use super::zero;
 use crate::CudaTarget;
-use crate::emit::{Emitter, Factor, Place, Real, Tail, View, literal};
-use crate::program::{Launch, Program};
+use crate::emit::{Emitter, Factor, Real, Tail, View, literal};
+use crate::program::{Launch, OVERFLOW, Program};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
 use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
-
-const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
 /// Query heads, and query heads per kv head.
 const HEADS: &str = "DEVICE index kv_head(const Args& a, index head) {\n    split(a.heads[1], head);\n    return head;\n}\n";
@@ -41,7 +39,7 @@ impl Attention<'_> {
     /// A score matrix per head, and its place in scratch.
     fn matrix(&self, program: &mut Program) -> Result<(Tensor, usize), Skip> {
         let t = Tensor::plain(self.sizes(), DataType::F32).map_err(|_| OVERFLOW)?;
-        let at = program.book(t.bytes()).ok_or(OVERFLOW)?;
+        let at = program.book(t.bytes())?;
         Ok((t, at))
     }
 
@@ -66,7 +64,7 @@ impl Attention<'_> {
             return Ok(program);
         }
         let (scores, at) = self.matrix(&mut program)?;
-        let kept = View { name: "scores", place: Place::Scratch(at), ..View::of("scores", Arg::DST, &scores) };
+        let kept = View::scratch("scores", at, &scores);
         let store = |emit: &mut Emitter| {
             emit.view(&kept)?;
             self.declare_scores(emit)?;
@@ -199,11 +197,11 @@ impl Attention<'_> {
         let all = batch * heads;
         let (weights, at) = self.matrix(&mut program)?;
         let (changes, changes_at) = self.matrix(&mut program)?;
-        let weights = View { place: Place::Scratch(at), ..View::of("weights", Arg::DST, &weights) };
-        let changes = View { place: Place::Scratch(changes_at), ..View::of("changes", Arg::DST, &changes) };
+        let weights = View::scratch("weights", at, &weights);
+        let changes = View::scratch("changes", changes_at, &changes);
         let own = Tensor::plain([batch, heads, queries], DataType::F32).map_err(|_| OVERFLOW)?;
-        let own_at = program.book(own.bytes()).ok_or(OVERFLOW)?;
-        let own = View { place: Place::Scratch(own_at), ..View::of("own", Arg::DST, &own) };
+        let own_at = program.book(own.bytes())?;
+        let own = View::scratch("own", own_at, &own);
         program.launches.push(shares(op, self.problem, &own)?);
         let declare = |emit: &mut Emitter| self.declare_weights(&weights, emit);
         self.product(&mut program, [all, queries, keys, depth], &declare)?;

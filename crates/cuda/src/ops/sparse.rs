@@ -6,13 +6,11 @@ use super::map::Map;
 use super::reductions::aligned;
 use crate::CudaTarget;
 use crate::emit::{Emitter, Place, Real, View};
-use crate::program::{MapPlace, Program, Word};
+use crate::program::{MapPlace, OVERFLOW, Program, Word};
 use crate::row::Row;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, Blocking, DataType, Format, Layout, Op, Problem, Sparse, Tensor};
 use std::sync::Arc;
-
-const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
 /// Matmul with a sparse source or sparse weights.
 pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
@@ -28,8 +26,8 @@ pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, 
     *(if arg == Arg::SRC { &mut own.src } else { &mut own.weights }) = dense.clone();
     aligned(|vectors| {
         let mut program = Program::default();
-        let at = program.book(dense.bytes()).ok_or(OVERFLOW)?;
-        let view = View { place: Place::Scratch(at), ..View::of("dense", arg, &dense) };
+        let at = program.book(dense.bytes())?;
+        let view = View::scratch("dense", at, &dense);
         match encoding {
             Sparse::Csr { nnz } => scatter(&mut program, (arg, *nnz), &view, true)?,
             Sparse::Coo { nnz } => scatter(&mut program, (arg, *nnz), &view, false)?,

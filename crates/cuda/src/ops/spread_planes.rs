@@ -1,7 +1,8 @@
 //! The gradient of linear resampling of NCHW, along rows after columns (`kernels/spread_planes.cu`).
 
 use super::map::Map;
-use super::planes::{FINISH_RUN, ceil, is_in_runs};
+use super::planes::{FINISH_RUN, is_in_runs};
+use crate::ops::ceil;
 use crate::program::{MapPlace, Program};
 use oxidnn_spec::{Arg, Layout, Tensor};
 

@@ -2,6 +2,7 @@
 
 use super::windows::geometry;
 use crate::emit::{Emitter, Real, Tail, View, literal, memory_order};
+use crate::ops::ceil;
 use crate::program::{Launch, MapPlace};
 use oxidnn_expr::number;
 use oxidnn_runtime::Skip;
@@ -62,7 +63,7 @@ pub(crate) fn pool(problem: &Problem, op: &Pool) -> Result<Option<Launch>, Skip>
     let Some(vector) = [8, 4, 2].into_iter().find(|&n| fits(n)) else { return Ok(None) };
     let (file, to) = if forward { ("pool_strips", &op.dst) } else { ("pool_strips_backward", &op.src) };
     let dims = to.dims();
-    let of = |tall: i64| [dims[0], dims[1], dims[2] / tall + i64::from(dims[2] % tall != 0), op.src.dims()[3] / vector];
+    let of = |tall: i64| [dims[0], dims[1], ceil(dims[2], tall), op.src.dims()[3] / vector];
     let count = |tall: i64| of(tall).iter().fold(1i64, |n, &size| n.saturating_mul(size));
     let tall = if forward && count(2) < MANY { 1 } else { 2 };
     let mut emit = Emitter::new(real, op.src.dims().volume().unwrap_or(i64::MAX));

@@ -1,9 +1,10 @@
 //! `transpose:generic`: reorders that only permute dimensions and convert elements, as batched transpositions in tiles (`kernels/transpose.cu`).
 
+use super::align;
 use super::map::collapsed;
-use super::{align, gemm};
 use crate::CudaTarget;
 use crate::emit::{Emitter, Real, type_name};
+use crate::ops::ceil;
 use crate::program::{MapPlace, Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::Reorder;
@@ -74,7 +75,7 @@ fn transposed(src: &Tensor, dst: &Tensor, real: Real) -> Result<Program, Skip> {
     emit.define("TO", after);
     emit.word("void* src_data", Word::Address { arg: Arg::SRC, buffer: 0 });
     emit.word("void* dst_data", Word::Address { arg: Arg::DST, buffer: 0 });
-    let tiles = [gemm::shape::ceil(dims[row], tile_r), gemm::shape::ceil(dims[column], tile_c)];
+    let tiles = [ceil(dims[row], tile_r), ceil(dims[column], tile_c)];
     let batches: i64 = others.iter().map(|&d| dims[d]).product();
     for (name, value) in [
         ("rows", dims[row]),

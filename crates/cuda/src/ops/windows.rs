@@ -6,6 +6,7 @@ use super::reductions::aligned;
 use super::{spread_planes, strips};
 use crate::CudaTarget;
 use crate::emit::{Emitter, Real, Tail, View, literal};
+use crate::ops::ceil;
 use crate::program::Program;
 use oxidnn_expr::number;
 use oxidnn_runtime::Skip;
@@ -296,7 +297,7 @@ fn resampling_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
         // Outputs that use an input, at most.
         let most = |d: usize| {
             let (i, o) = (op.src.dims()[d].max(1), op.dst.dims()[d].saturating_mul(2));
-            o / i + i64::from(o % i != 0)
+            ceil(o, i)
         };
         let entries = most(2).max(most(3));
         if let Some(entries) = [2, 4, 6, 8].into_iter().find(|&n| entries <= n) {

@@ -9,13 +9,11 @@ use super::pointwise::tensor;
 use super::reductions::aligned;
 use super::rows::{Rows, Stage};
 use crate::CudaTarget;
-use crate::emit::{Emitter, Factor, Place, Real, Tail, View};
-use crate::program::{MapPlace, Program};
+use crate::emit::{Emitter, Factor, Real, Tail, View};
+use crate::program::{MapPlace, OVERFLOW, Program};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Conv, ConvSizes};
 use oxidnn_spec::{Arg, Dims, Layout, Op, Problem, Prop, Tensor};
-
-const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
 /// Taps whose sums one launch of the weight gradient keeps in registers.
 const TAPS: i64 = 9;
@@ -73,8 +71,8 @@ fn data(op: &Conv, problem: &Problem, z: &ConvSizes) -> Result<Program, Skip> {
     let dims = Dims::from_fn(n + 1, |d| if d < n { z.k[3 - n + d] } else { z.g });
     let filter = Tensor::plain(dims, op.weights.dtype).map_err(|_| OVERFLOW)?;
     let mut program = Program::default();
-    let at = program.book(filter.bytes()).ok_or(OVERFLOW)?;
-    let view = View { place: Place::Scratch(at), ..View::of("filter", Arg::WEIGHTS, &filter) };
+    let at = program.book(filter.bytes())?;
+    let view = View::scratch("filter", at, &filter);
     let mut copy = Map::over(Real::Single, &filter.layout);
     copy.written(&view)?;
     copy.emit.view(&View::of("weights", Arg::WEIGHTS, &op.weights))?;
@@ -171,7 +169,7 @@ fn gradient(op: &Conv, problem: &Problem, z: &ConvSizes, target: &CudaTarget) ->
         program.launches.push(shape.launch(emit, &[matrix, source], terms, Some(count), at));
         let partial = shape.partial(count, real)?;
         let mut rows = Rows::over(real, &partial.layout, |d| d != 1);
-        rows.emit.view(&View { place: Place::Scratch(at), ..View::of("partial", Arg::DIFF_WEIGHTS, &partial) })?;
+        rows.emit.view(&View::scratch("partial", at, &partial))?;
         rows.emit.tail(&tail)?;
         rows.emit.sizes("size", &z.k[4 - n..]);
         rows.emit.number("first", first);
@@ -224,8 +222,8 @@ fn few(op: &Conv, problem: &Problem, z: &ConvSizes) -> Result<Program, Skip> {
     });
     let filter = Tensor::plain(dims, op.weights.dtype).map_err(|_| OVERFLOW)?;
     let mut program = Program::default();
-    let at = program.book(filter.bytes()).ok_or(OVERFLOW)?;
-    let view = View { place: Place::Scratch(at), ..View::of("filter", Arg::WEIGHTS, &filter) };
+    let at = program.book(filter.bytes())?;
+    let view = View::scratch("filter", at, &filter);
     let mut copy = Map::over(Real::Single, &filter.layout);
     copy.written(&view)?;
     copy.emit.view(&View::of("weights", Arg::WEIGHTS, &op.weights))?;

@@ -1,14 +1,15 @@
 //! Depthwise convolution of images in strips: a thread computes four neighbouring pixels of a vector of channels, and reads each input pixel of a row once for all
 //! of them. Filters up to 7 wide without dilation along W. Bound by memory: source and result are moved once.
 
-use super::{OVERFLOW, TAPS, scaled};
+use super::{TAPS, scaled};
 use crate::CudaTarget;
-use crate::emit::{Emitter, Place, Real, Tail, View};
+use crate::emit::{Emitter, Real, Tail, View};
+use crate::ops::ceil;
 use crate::ops::columns::{self, Matrix, Shape};
 use crate::ops::map::Map;
 use crate::ops::pointwise::tensor;
 use crate::ops::rows::{Rows, Stage};
-use crate::program::Program;
+use crate::program::{OVERFLOW, Program};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Conv, ConvSizes};
 use oxidnn_spec::{Arg, Layout, Problem, Tensor};
@@ -26,7 +27,7 @@ pub(super) fn fits(op: &Conv, z: &ConvSizes, by_data: bool) -> bool {
 
 /// The number of strips.
 fn strips(images: i64, rows: i64, across: i64) -> [i64; 3] {
-    [images, rows, across / STRIP + i64::from(across % STRIP != 0)]
+    [images, rows, ceil(across, STRIP)]
 }
 
 /// Forward, or backward data; `filter` is the copy of the weights as (taps, channels), flipped for backward data.
@@ -112,7 +113,7 @@ pub(super) fn gradient(op: &Conv, problem: &Problem, z: &ConvSizes, target: &Cud
         program.launches.push(shape.launch(emit, &all, terms, Some(rows * z.k[2]), at));
         let partial = shape.partial(rows * z.k[2], real)?;
         let mut add = Rows::over(real, &partial.layout, |d| d != 1);
-        add.emit.view(&View { place: Place::Scratch(at), ..View::of("partial", Arg::DIFF_WEIGHTS, &partial) })?;
+        add.emit.view(&View::scratch("partial", at, &partial))?;
         add.emit.tail(&tail)?;
         add.emit.sizes("breadth", &[z.k[2]]);
         add.emit.number("first", first);

@@ -4,15 +4,16 @@
 //! forward, deconvolution backward data) are one [`Walk`] with the convolution's strides. Passes that read the small grid (the others) are one walk
 //! per residue of the large grid's pixels modulo the strides: only every stride-th tap reaches those, and they are not contiguous.
 
-use super::shape::{self, Choice, Request, Store, ceil};
+use super::shape::{self, Choice, Request, Store};
 use super::slices::Slices;
 use super::{
     Channels, GROUP, check, clusters, epilogue, launch_shape, operand, operand_kind, pairs, pixel_step, plain, result, tile_options,
 };
 use crate::CudaTarget;
 use crate::emit::Emitter;
+use crate::ops::ceil;
 use crate::ops::transpose::{Kept, copied};
-use crate::program::{Launch, MapKind, MapPlace, MapTile, Program, Swizzle, TensorMap, Word};
+use crate::program::{Launch, MapKind, MapPlace, MapTile, OVERFLOW, Program, Swizzle, TensorMap, Word};
 use crate::row::Lower;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::ConvSizes;
@@ -25,29 +26,26 @@ const TOGETHER: usize = 8;
 /// Most taps of a window along a dimension: more are not within reach of im2col mode, whatever the strides.
 const MAX_TAPS: i64 = 256 * WALKS as i64;
 
-pub(super) const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
-
 /// Reverses D, H, W to the order of TMA and the kernel.
 pub(super) fn inner_first<T: Copy>(v: [T; 3]) -> [T; 3] {
     [v[2], v[1], v[0]]
 }
 
-/// Convolution without groups.
-pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
-    let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
-    let channels = Channels { src: &op.src, weights: &op.weights, bias: op.bias.as_ref(), dst: &op.dst };
-    let otherwise = crate::ops::conv::conv;
-    Window::new(problem, channels, Direction { prop: op.prop, sizes: op.sizes(), input_is_large: true, otherwise, slices: None })?
-        .program(target)
+/// Convolution or deconvolution without groups.
+pub(crate) fn window(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    let (channels, direction) = direction(problem)?;
+    Window::new(problem, channels, direction)?.program(target)
 }
 
-/// Deconvolution without groups.
-pub(crate) fn deconv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
-    let Op::Deconv(op) = &problem.op else { return Err(Skip::Op("anything but deconvolutions")) };
-    let channels = Channels { src: &op.src, weights: &op.weights, bias: op.bias.as_ref(), dst: &op.dst };
-    let otherwise = crate::ops::conv::deconv;
-    Window::new(problem, channels, Direction { prop: op.prop, sizes: op.sizes(), input_is_large: false, otherwise, slices: None })?
-        .program(target)
+/// The tensors of a convolution or deconvolution, and its direction.
+pub(super) fn direction(problem: &Problem) -> Result<(Channels<'_>, Direction), Skip> {
+    let ((src, weights, bias, dst), (prop, sizes), input_is_large, otherwise): (_, _, _, Lower) = match &problem.op {
+        Op::Conv(op) => ((&op.src, &op.weights, &op.bias, &op.dst), (op.prop, op.sizes()), true, crate::ops::conv::conv),
+        Op::Deconv(op) => ((&op.src, &op.weights, &op.bias, &op.dst), (op.prop, op.sizes()), false, crate::ops::conv::deconv),
+        _ => return Err(Skip::Op("anything but convolutions")),
+    };
+    let channels = Channels { src, weights, bias: bias.as_ref(), dst };
+    Ok((channels, Direction { prop, sizes, input_is_large, otherwise, slices: None }))
 }
 
 /// A convolution or deconvolution pass, as the kernel sees it: reads `from`, writes `to`.
@@ -431,7 +429,7 @@ impl<'a> Window<'a> {
         for (_, stride) in copy.layout.blocking_mut().ok_or(OVERFLOW)?.strides.iter_mut().enumerate().filter(|(d, _)| *d != given) {
             *stride = (*stride / self.given).checked_mul(self.held()).ok_or(OVERFLOW)?;
         }
-        let at = program.book(copy.bytes()).ok_or(OVERFLOW)?;
+        let at = program.book(copy.bytes())?;
         let kept = Kept { arg: Arg::WEIGHTS, tensor: copy, at };
         program.launches.extend(copied(t, &kept, true, target)?.launches);
         Ok(MapPlace::Scratch(at))

@@ -1,13 +1,12 @@
 //! `depthwise:sm90`: depthwise convolution of NHWC images of f32 and 16-bit types in all directions (`kernels/depthwise_sm90.cu`, `depthwise_weights_sm90.cu`).
 //! Bound by memory: source and result are moved once; TMA loads each tile with its halo, which hits in L2.
 
-use super::conv::OVERFLOW;
-use super::shape::ceil;
 use super::weights::{Parts, add};
 use super::{Channels, check_attributes, epilogue, hopper, pairs, plain, result};
 use crate::CudaTarget;
 use crate::emit::{Emitter, Tail};
-use crate::program::{Launch, MapKind, MapPlace, Program, Swizzle, TensorMap, Word};
+use crate::ops::ceil;
+use crate::program::{Launch, MapKind, MapPlace, OVERFLOW, Program, Swizzle, TensorMap, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Conv, ConvSizes};
 use oxidnn_spec::{Arg, DataType, Op, Problem, Prop, Tensor};
@@ -230,7 +229,7 @@ impl Depthwise<'_> {
         let most = (BLOCKS * i64::from(self.target.facts.multiprocessors) / (blocks * groups)).clamp(1, tiles);
         let count = ceil(tiles, ceil(tiles, most));
         let sums = count.checked_mul(taps * z.g * 4).and_then(|b| usize::try_from(b).ok());
-        let at = sums.and_then(|b| program.book(b)).ok_or(OVERFLOW)?;
+        let at = program.book(sums.ok_or(OVERFLOW)?)?;
         let mut emit = epilogue(self.problem, Arg::DIFF_WEIGHTS, &|_| Ok(Default::default()))?;
         self.options(&mut emit, op.src.dtype, &t)?;
         emit.option("ROWS", high);

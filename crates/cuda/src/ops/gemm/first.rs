@@ -4,15 +4,15 @@
 //! overlapping pixels, for the kernels of `window:sm90` and `weights:sm90`. The gradient of a strided source is computed with one channel per residue of
 //! its pixels modulo the strides, and distributed to the pixels afterwards.
 
-use super::conv::{OVERFLOW, Window};
-use super::shape::ceil;
+use super::conv::Window;
 use super::weights::Pass;
 use super::{Channels, check, operand};
 use crate::CudaTarget;
-use crate::emit::{Place, Real, Tail, View};
+use crate::emit::{Real, Tail, View};
+use crate::ops::ceil;
 use crate::ops::map::Map;
 use crate::ops::pointwise::tensor;
-use crate::program::{MapPlace, Program};
+use crate::program::{MapPlace, OVERFLOW, Program};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Conv, ConvSizes};
 use oxidnn_spec::{Arg, DataType, Layout, Op, Problem, Prop, Tensor};
@@ -54,10 +54,6 @@ fn channels_last(dims: [i64; 4], dtype: DataType) -> Result<Tensor, Skip> {
     Ok(Tensor { dtype, layout: Layout::dense(dims.into(), &[0, 2, 3, 1]).map_err(|_| OVERFLOW)? })
 }
 
-fn there<'a>(name: &'a str, at: usize, tensor: &'a Tensor) -> View<'a> {
-    View { place: Place::Scratch(at), ..View::of(name, Arg::DST, tensor) }
-}
-
 impl First<'_> {
     fn program(&self) -> Result<Program, Skip> {
         Program::or_unaligned(crate::ops::conv::conv, self.problem, self.target)
@@ -84,10 +80,10 @@ impl First<'_> {
         let (op, z) = (self.op, &self.z);
         let pitch = ceil((z.o[2] - 1) * z.s[2] + TAPS, 8) * 8;
         let copy = channels_last([z.mb, channels, z.i[1], pitch], op.src.dtype)?;
-        let at = program.book(copy.bytes()).ok_or(OVERFLOW)?;
+        let at = program.book(copy.bytes())?;
         let pixels = Layout::plain([z.mb, z.i[1], pitch].into()).map_err(|_| OVERFLOW)?;
         let mut map = Map::over(Real::Single, &pixels);
-        map.emit.view(&there("copy", at, &copy))?;
+        map.emit.view(&View::scratch("copy", at, &copy))?;
         map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
         for (name, value) in [("before", z.pl[2]), ("breadth", z.i[2]), ("channels", z.ic)] {
             map.emit.number(name, value);
@@ -122,9 +118,9 @@ impl First<'_> {
         let mut program = self.program()?;
         let (rows, at) = self.rows(&mut program, CHANNELS)?;
         let filter = channels_last([z.oc, CHANNELS * TAPS, z.k[1], 1], op.weights.dtype)?;
-        let filter_at = program.book(filter.bytes()).ok_or(OVERFLOW)?;
+        let filter_at = program.book(filter.bytes())?;
         let mut map = Map::over(Real::Single, &filter.layout);
-        map.emit.view(&there("to", filter_at, &filter))?;
+        map.emit.view(&View::scratch("to", filter_at, &filter))?;
         map.emit.view(&View::of("weights", Arg::WEIGHTS, &op.weights))?;
         map.emit.numbers("given", &[z.ic, z.k[2]]);
         map.element = format!(
@@ -166,7 +162,7 @@ impl First<'_> {
         let mut program = self.program()?;
         let (rows, at) = self.rows(&mut program, channels)?;
         let gradient = channels_last([z.oc, channels * TAPS, z.k[1], 1], op.weights.dtype)?;
-        let gradient_at = program.book(gradient.bytes()).ok_or(OVERFLOW)?;
+        let gradient_at = program.book(gradient.bytes())?;
         let own = self.by_rows(channels);
         let pass = Pass {
             slices: None,
@@ -184,7 +180,7 @@ impl First<'_> {
         program.launches.extend(product.launches);
         let mut map = Map::over(Real::Single, &op.weights.layout);
         map.written(&View::of("dst", Arg::DIFF_WEIGHTS, &op.weights))?;
-        map.emit.view(&there("from", gradient_at, &gradient))?;
+        map.emit.view(&View::scratch("from", gradient_at, &gradient))?;
         map.element = format!(
             "    const index q[] = {{p[0], p[3] * {channels} + p[1], p[2], 0}};\n    store_code<dst_type>(a.dst_data, dst_at(a, p), from_code(a, from_at(a, q)));\n"
         );
@@ -219,8 +215,8 @@ impl First<'_> {
         let mut program = self.program()?;
         let result = channels_last([z.mb, made, grid[1], grid[2]], op.src.dtype)?;
         let filter = channels_last([made, z.oc, down[1], across[1]], op.weights.dtype)?;
-        let at = program.book(result.bytes()).ok_or(OVERFLOW)?;
-        let filter_at = program.book(filter.bytes()).ok_or(OVERFLOW)?;
+        let at = program.book(result.bytes())?;
+        let filter_at = program.book(filter.bytes())?;
         program.launches.push(self.residues(&filter, filter_at, [down[0], across[0]])?);
         let inner = Window {
             slices: None,
@@ -251,7 +247,7 @@ impl First<'_> {
         program.launches.extend(product.launches);
         let mut map = Map::over(Real::Single, &op.src.layout);
         map.written(&View::of("dst", Arg::DIFF_SRC, &op.src))?;
-        map.emit.view(&there("from", at, &result))?;
+        map.emit.view(&View::scratch("from", at, &result))?;
         map.emit.sizes("stride", &[z.s[1], z.s[2]]);
         map.emit.number("channels", z.ic);
         map.element.push_str(
@@ -267,7 +263,7 @@ impl First<'_> {
     fn residues(&self, filter: &Tensor, at: usize, first: [i64; 2]) -> Result<crate::program::Launch, Skip> {
         let z = &self.z;
         let mut map = Map::over(Real::Single, &filter.layout);
-        map.emit.view(&there("to", at, filter))?;
+        map.emit.view(&View::scratch("to", at, filter))?;
         map.emit.view(&View::of("weights", Arg::WEIGHTS, &self.op.weights))?;
         map.emit.sizes("by", &[z.ic, z.s[2]]);
         map.emit.numbers("first", &first);

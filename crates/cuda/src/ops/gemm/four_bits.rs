@@ -1,10 +1,11 @@
 //! `w4:sm90`: 16-bit source by 4-bit weights with scales per group of K. Up to 16 rows: `kernels/gemm_w4.cu`, scales multiply sums; more rows:
 //! `kernels/gemm_w4_sm90.cu`, scales multiply the weights in the source's type.
 
+use super::problems::{declare_matmul, matrix};
 use super::rows::values;
-use super::shape::ceil;
-use super::{GROUP, Matrix, check_attributes, declare_matmul, epilogue, matrix, operand, pairs, result};
+use super::{GROUP, Matrix, check_attributes, epilogue, operand, pairs, result};
 use crate::emit::{Emitter, Factor};
+use crate::ops::ceil;
 use crate::program::{Launch, MapKind, MapPlace, Program, Swizzle, TensorMap, Word};
 use crate::{CudaTarget, Facts};
 use oxidnn_runtime::Skip;
@@ -100,7 +101,7 @@ pub(crate) fn four_bits(problem: &Problem, target: &CudaTarget) -> Result<Progra
     if weights.strides[1] != 1 || weights.strides[0] % 16 != 0 || weights.offset % 32 != 0 || n % 16 != 0 || k % 32 != 0 {
         return Err(Skip::Layout("weights that are not contiguous along columns, or not aligned".into()));
     }
-    let (a, c) = (matrix(Arg::SRC, &op.src, false)?, matrix(Arg::DST, &op.dst, false)?);
+    let (a, c) = (matrix(Arg::SRC, &op.src)?, matrix(Arg::DST, &op.dst)?);
     let group = k / sizes[0].max(1);
     if a.inner != 1 || a.alignment(m, a.outer) != 16 || group % 32 != 0 || c.inner != 1 {
         return Err(Skip::Layout("a source that is not contiguous and aligned, or groups that are no multiple of 32".into()));

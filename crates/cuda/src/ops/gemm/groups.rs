@@ -1,13 +1,12 @@
 //! `groups:sm80`: grouped convolution of NHWC images of 16-bit types with 8 to 64 channels per group (`kernels/conv_groups_sm80.cu`), forward, and backward
 //! data without strides. Bound by memory: source and result are moved once.
 
-use super::conv::OVERFLOW;
-use super::shape::ceil;
 use super::{Channels, check_attributes, epilogue, operand, pairs, plain, result};
 use crate::CudaTarget;
-use crate::emit::{Place, Real, View};
+use crate::emit::{Real, View};
+use crate::ops::ceil;
 use crate::ops::map::Map;
-use crate::program::{Launch, MapPlace, Program, Word};
+use crate::program::{Launch, MapPlace, OVERFLOW, Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::ConvSizes;
 use oxidnn_spec::{Arg, Op, Problem, Prop, Tensor};
@@ -79,7 +78,7 @@ impl Groups<'_> {
         let z = &self.z;
         let mut program = Program::or_unaligned(crate::ops::conv::conv, self.problem, target)?;
         let filter = Tensor::plain([z.k[1], z.k[2], z.g * self.made, self.given], self.channels.weights.dtype).map_err(|_| OVERFLOW)?;
-        let at = program.book(filter.bytes()).ok_or(OVERFLOW)?;
+        let at = program.book(filter.bytes())?;
         program.launches.push(self.filter(&filter, at)?);
         let declare = |emit: &mut crate::emit::Emitter| {
             if self.forward { self.channels.declare(self.problem, None, emit) } else { Ok(Default::default()) }
@@ -124,7 +123,7 @@ impl Groups<'_> {
     fn filter(&self, filter: &Tensor, at: usize) -> Result<Launch, Skip> {
         let z = &self.z;
         let mut map = Map::over(Real::Single, &filter.layout);
-        map.emit.view(&View { place: Place::Scratch(at), ..View::of("to", Arg::WEIGHTS, filter) })?;
+        map.emit.view(&View::scratch("to", at, filter))?;
         map.emit.view(&View::of("weights", Arg::WEIGHTS, self.channels.weights))?;
         map.emit.sizes("made", &[self.made]);
         map.emit.numbers("last", &[z.k[1] - 1, z.k[2] - 1]);

@@ -1,11 +1,11 @@
 //! `planar:sm90`: convolution of NCHW tensors of 16-bit types with stride 1, forward and backward data, on Hopper (`kernels/conv_planar_sm90.cu`). Only the weights
 //! are transposed in memory.
 
-use super::conv::{Direction, OVERFLOW, Window};
-use super::shape::ceil;
+use super::conv::{Direction, Window};
 use super::{Channels, Declared, check, epilogue, operand, operand_kind, pairs, pixel_step, plain, result};
 use crate::emit::Emitter;
-use crate::program::{Launch, MapPlace, Program, TensorMap, Word};
+use crate::ops::ceil;
+use crate::program::{Launch, MapPlace, OVERFLOW, Program, TensorMap, Word};
 use crate::{CudaTarget, Facts};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Op, PostOp, Problem, Tensor};

@@ -1,9 +1,9 @@
 //! `gemv:sm80`: products of few rows (`kernels/gemv.cu`). `gemm:sm80`: products by `mma.sync` for any alignment and for GPUs before Hopper
 //! (`kernels/gemm_sm80.cu`).
 
-use super::shape::ceil;
 use super::{GROUP, Gemm, Matrix, epilogue, pairs};
 use crate::CudaTarget;
+use crate::ops::ceil;
 use crate::program::{Launch, MapPlace, Program, Word};
 use oxidnn_runtime::Skip;
 

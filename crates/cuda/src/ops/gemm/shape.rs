@@ -1,6 +1,7 @@
 //! The choice of tile, cluster, split-K and schedule for products on Hopper: a list of shapes, and a time model over the GPU's properties, with constants
 //! fitted to measurements on an H200.
 
+use crate::ops::ceil;
 use crate::{CudaTarget, Facts};
 
 /// Load bandwidth of an SM, and of L2 per SM without and with post-ops, in bytes per cycle.
@@ -170,10 +171,6 @@ impl Shape {
         let words = (self.consumers * 4 * (self.m / (4 * self.consumers) + self.n.max(16)) * 32) as f64;
         products.max(words / WORDS) * UNEVEN
     }
-}
-
-pub(crate) fn ceil(a: i64, b: i64) -> i64 {
-    a / b + i64::from(a % b != 0)
 }
 
 /// The shape that was measured on this GPU (`tuned`), otherwise the one with the least predicted time.

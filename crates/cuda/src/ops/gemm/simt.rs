@@ -1,10 +1,10 @@
 //! `gemm:f32`: f32 products in IEEE arithmetic on CUDA cores (`kernels/gemm_f32.cu`), for any row strides. Bound by the FMA rate: 67 Tflop/s on an H200.
 
 use super::rows::{ACROSS, values};
-use super::shape::ceil;
 use super::{GROUP, Gemm, Matrix, epilogue, inner_matrices, matrices, pairs, pixels};
 use crate::CudaTarget;
-use crate::program::{Program, Word};
+use crate::ops::ceil;
+use crate::program::{OVERFLOW, Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{DataType, Problem};
 
@@ -117,9 +117,8 @@ impl Gemm<'_> {
         let [down, across] = tile.count(sizes);
         let parts = ceil(self.k, part);
         let mut program = Program::or_unaligned(self.otherwise, self.problem, target)?;
-        let overflow = || Skip::Shape("sizes that overflow");
-        let bytes = (self.m * self.n).checked_mul(4 * self.batch * parts).and_then(|b| usize::try_from(b).ok()).ok_or_else(overflow)?;
-        let partial = if parts > 1 { Some(program.book(bytes).ok_or_else(overflow)?) } else { None };
+        let bytes = (self.m * self.n).checked_mul(4 * self.batch * parts).and_then(|b| usize::try_from(b).ok()).ok_or(OVERFLOW)?;
+        let partial = if parts > 1 { Some(program.book(bytes)?) } else { None };
 
         let mut emit = epilogue(self.problem, self.c.arg, self.declare)?;
         for (name, value) in [("A_MN", a_mn), ("B_MN", b_mn), ("ALIGNED", aligned), ("C_ALIGNED", self.c_aligned())] {

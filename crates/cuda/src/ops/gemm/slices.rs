@@ -2,12 +2,12 @@
 //! neighbouring groups, enough to fill a tile: the output channels of a tile read the input channels of their slice, and weights are zero between its groups. As
 //! in other convolutions by transforms, an infinite source makes outputs of its neighbours undefined: of the groups of its slice.
 
-use super::conv::{Direction, OVERFLOW, Window};
+use super::conv::{Direction, Window, direction};
 use super::{Channels, check};
 use crate::CudaTarget;
-use crate::emit::{Place, Real, View};
+use crate::emit::{Real, View};
 use crate::ops::map::Map;
-use crate::program::{Launch, MapPlace, Program};
+use crate::program::{Launch, MapPlace, OVERFLOW, Program};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::ConvSizes;
 use oxidnn_spec::{Arg, DataType, Layout, Op, Problem, Prop, Tensor};
@@ -49,21 +49,17 @@ fn first(prop: Prop, is_conv: bool) -> usize {
 /// Convolution or deconvolution in groups.
 pub(crate) fn any(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     check(problem, target)?;
-    let ((prop, sizes), (src, weights, bias, dst), input_is_large) = match &problem.op {
-        Op::Conv(op) => ((op.prop, op.sizes()), (&op.src, &op.weights, op.bias.as_ref(), &op.dst), true),
-        Op::Deconv(op) => ((op.prop, op.sizes()), (&op.src, &op.weights, op.bias.as_ref(), &op.dst), false),
-        _ => return Err(Skip::Op("anything but convolutions")),
-    };
+    let (channels, direction) = direction(problem)?;
+    let (Channels { src, weights, dst, .. }, Direction { prop, sizes, input_is_large, .. }) = (channels, &direction);
     if sizes.g < 2 || weights.dims().len() == src.dims().len() || [src, weights, dst].iter().any(|t| t.is_empty()) {
         return Err(Skip::Shape("one group, or no elements"));
     }
-    let otherwise = if input_is_large { crate::ops::conv::conv } else { crate::ops::conv::deconv };
-    let slices = Some(Slices::of(sizes, first(prop, input_is_large), src.dtype));
-    let direction = Direction { prop, sizes, input_is_large, otherwise, slices };
-    if prop == Prop::BackwardWeights {
+    let slices = Some(Slices::of(*sizes, first(*prop, *input_is_large), src.dtype));
+    let direction = Direction { slices, ..direction };
+    if direction.prop == Prop::BackwardWeights {
         return super::weights::lower(problem, direction, [src, weights], target);
     }
-    Window::new(problem, Channels { src, weights, bias, dst }, direction)?.program(target)
+    Window::new(problem, channels, direction)?.program(target)
 }
 
 impl Slices {
@@ -108,9 +104,9 @@ impl Slices {
         if whole.layout == weights.layout {
             return Ok(MapPlace::Arg(Arg::WEIGHTS, 0));
         }
-        let at = program.book(whole.bytes()).ok_or(OVERFLOW)?;
+        let at = program.book(whole.bytes())?;
         let mut map = Map::over(Real::Single, &whole.layout);
-        map.emit.view(&View { place: Place::Scratch(at), ..View::of("to", Arg::WEIGHTS, &whole) })?;
+        map.emit.view(&View::scratch("to", at, &whole))?;
         map.emit.view(&View::of("weights", Arg::WEIGHTS, weights))?;
         map.emit.sizes("own", &[self.z.oc, self.z.ic]);
         map.emit.number("together", self.together);
@@ -131,10 +127,10 @@ impl Slices {
             return Ok((MapPlace::Arg(Arg::DIFF_WEIGHTS, 0), Vec::new()));
         }
         let bytes = whole.bytes().checked_add(lead as usize * 4).ok_or(OVERFLOW)?;
-        let at = program.book(bytes).ok_or(OVERFLOW)?;
+        let at = program.book(bytes)?;
         let mut map = Map::over(Real::Single, &weights.layout);
         map.written(&View::of("dst", Arg::DIFF_WEIGHTS, weights))?;
-        map.emit.view(&View { place: Place::Scratch(at), ..View::of("src", Arg::DIFF_WEIGHTS, &whole) })?;
+        map.emit.view(&View::scratch("src", at, &whole))?;
         map.emit.sizes("together", &[self.together]);
         map.emit.numbers("own", &[self.z.oc, self.z.ic]);
         map.element = format!(

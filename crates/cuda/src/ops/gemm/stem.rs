@@ -1,12 +1,12 @@
 //! `stem:sm90`: forward convolution of few input channels (the first layer of a network), 16-bit types, on Hopper (`kernels/conv_window_sm90.cu`). The source, in
 //! any layout, and the weights are packed before (`kernels/window_pack.cu`).
 
-use super::conv::OVERFLOW;
-use super::shape::{Choice, Request, Shape, Store, ceil};
+use super::shape::{Choice, Request, Shape, Store};
 use super::{Channels, check, epilogue, operand, pairs, plain, result, tile_options};
 use crate::CudaTarget;
 use crate::emit::{Emitter, bare};
-use crate::program::{Launch, MapKind, MapPlace, Program, Swizzle, TensorMap, Word};
+use crate::ops::ceil;
+use crate::program::{Launch, MapKind, MapPlace, OVERFLOW, Program, Swizzle, TensorMap, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Conv, ConvSizes};
 use oxidnn_spec::{Arg, Blocking, Op, Problem};
@@ -106,8 +106,8 @@ impl Stem<'_> {
         }
         let mut program = Program::or_unaligned(crate::ops::conv::conv, self.problem, target)?;
         let taps = z.oc * self.kernel_rows * TAPS;
-        let packed = usize::try_from(pieces * 16).ok().and_then(|b| program.book(b)).ok_or(OVERFLOW)?;
-        let filter = usize::try_from(taps * self.channels * 2).ok().and_then(|b| program.book(b)).ok_or(OVERFLOW)?;
+        let [packed, filter] = [pieces * 16, taps * self.channels * 2].map(|bytes| usize::try_from(bytes).map_err(|_| OVERFLOW));
+        let (packed, filter) = (program.book(packed?)?, program.book(filter?)?);
         let wide = self.channels.to_string();
         let offset = |arg, elements: i64| Word::Offset { arg, bytes: (elements * 2) as u64 };
         let mut words = vec![offset(Arg::SRC, src.offset), Word::Scratch(packed)];

@@ -1,18 +1,19 @@
 //! `weights:sm90`: weight gradients of convolution and deconvolution on Hopper, 16-bit types and TF32 (`kernels/conv_weights_sm90.cu`; `gemm_sm90.cu` for 1x1): an
 //! implicit GEMM with K = pixels, with split-K into parts that `reduce_parts.cu` adds.
 
-use super::conv::{Direction, OVERFLOW, Visits, inner_first, is_in_reach, walked};
-use super::shape::{self, Choice, Gradient, Request, Shifts, Store, ceil};
+use super::conv::{Direction, Visits, direction, inner_first, is_in_reach, walked};
+use super::shape::{self, Choice, Gradient, Request, Shifts, Store};
 use super::slices::Slices;
 use super::{GROUP, check, epilogue, launch_shape, operand, operand_kind, pairs, pixel_step, plain, result, tile_options};
 use crate::CudaTarget;
-use crate::emit::{Place, Real, Tail, View};
+use crate::emit::{Real, Tail, View};
+use crate::ops::ceil;
 use crate::ops::map::Map;
 use crate::ops::pointwise::tensor;
-use crate::program::{Launch, MapKind, MapPlace, Program, TensorMap, Word};
+use crate::program::{Launch, MapKind, MapPlace, OVERFLOW, Program, TensorMap, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::ConvSizes;
-use oxidnn_spec::{Arg, Dims, Layout, Op, Problem, Prop, Tensor};
+use oxidnn_spec::{Arg, Dims, Layout, Problem, Prop, Tensor};
 use std::iter::once;
 
 /// `LANES` of `reduce_parts.cu`, and up to how many elements the larger one is used.
@@ -33,28 +34,10 @@ pub(super) struct Pass<'a> {
     pub(super) slices: Option<Slices>,
 }
 
-/// The gradients of a convolution's weights and bias.
-pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
-    let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
-    let otherwise = crate::ops::conv::conv;
-    lower(
-        problem,
-        Direction { prop: op.prop, sizes: op.sizes(), input_is_large: true, otherwise, slices: None },
-        [&op.src, &op.weights],
-        target,
-    )
-}
-
-/// The gradients of a deconvolution's weights and bias.
-pub(crate) fn deconv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
-    let Op::Deconv(op) = &problem.op else { return Err(Skip::Op("anything but deconvolutions")) };
-    let otherwise = crate::ops::conv::deconv;
-    lower(
-        problem,
-        Direction { prop: op.prop, sizes: op.sizes(), input_is_large: false, otherwise, slices: None },
-        [&op.src, &op.weights],
-        target,
-    )
+/// The gradients of weights and bias of a convolution or deconvolution without groups.
+pub(crate) fn weights(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    let (channels, direction) = direction(problem)?;
+    lower(problem, direction, [channels.src, channels.weights], target)
 }
 
 pub(super) fn lower(problem: &Problem, direction: Direction, [src, gradient]: [&Tensor; 2], target: &CudaTarget) -> Result<Program, Skip> {
@@ -119,7 +102,7 @@ impl Pass<'_> {
             program.launches.push(self.product(&g, [rows, columns], [ta, tb, tc], to, target)?);
         } else {
             let bytes = rows.checked_mul(columns).and_then(|n| n.checked_mul(4 * g.parts)).and_then(|b| usize::try_from(b).ok());
-            let at = bytes.and_then(|b| program.book(b)).ok_or(OVERFLOW)?;
+            let at = program.book(bytes.ok_or(OVERFLOW)?)?;
             program.launches.push(self.product(&g, [rows, columns], [ta, tb, "T_F32"], MapPlace::Scratch(at), target)?);
             program.launches.push(add(self.problem, Parts { count: g.parts, rows, columns, at }, tc, to, [columns, 1])?);
         }
@@ -218,12 +201,12 @@ impl Pass<'_> {
         }
         let whole = Dims::from_fn(n, |d| if d == inner { held } else { t.dims()[d] });
         let whole = Tensor { dtype: t.dtype, layout: Layout::dense(whole, &order).map_err(|_| OVERFLOW)? };
-        let at = program.book(whole.bytes()).ok_or(OVERFLOW)?;
+        let at = program.book(whole.bytes())?;
         let mut kept = Tensor { dtype: t.dtype, layout: wanted };
         kept.layout.blocking_mut().ok_or(OVERFLOW)?.strides = plain(&whole)?.strides;
         let mut map = Map::over(Real::Single, &t.layout);
         map.written(&View::of("dst", Arg::DIFF_WEIGHTS, t))?;
-        map.emit.view(&View { place: Place::Scratch(at), ..View::of("src", Arg::DIFF_WEIGHTS, &kept) })?;
+        map.emit.view(&View::scratch("src", at, &kept))?;
         map.element.push_str("    store_code<dst_type>(a.dst_data, dst_at(a, p), src_code(a, src_at(a, p)));\n");
         Ok((MapPlace::Scratch(at), vec![map.launch()]))
     }
@@ -291,10 +274,7 @@ impl Pass<'_> {
             ints.extend([z.d[1], z.k[2] * held, slice, self.channels(), down, tiles, g.parts, GROUP]);
         }
         let mut words = pairs(&ints);
-        words.push(match to {
-            MapPlace::Arg(arg, bytes) => Word::Offset { arg, bytes },
-            MapPlace::Scratch(at) => Word::Scratch(at),
-        });
+        words.push(to.word());
         words.extend([columns, 1, rows * columns].map(|v| Word::Value(v as u64)));
         let mut launch = emit.epilogue_of(if pointwise { "gemm_sm90" } else { "conv_weights_sm90" }, words);
         let strides = [(columns * size) as u64, (rows * columns * size) as u64];
@@ -325,10 +305,7 @@ pub(super) fn add(problem: &Problem, parts: Parts, name: &str, to: MapPlace, str
     emit.option("LANES", lanes);
     let mut words = vec![Word::Scratch(at)];
     words.extend(pairs(&[count, rows, columns, 0]));
-    words.push(match to {
-        MapPlace::Arg(arg, bytes) => Word::Offset { arg, bytes },
-        MapPlace::Scratch(at) => Word::Scratch(at),
-    });
+    words.push(to.word());
     words.extend(strides.map(|v| Word::Value(v as u64)));
     let mut launch = emit.epilogue_of("reduce_parts", words);
     launch.grid = [ceil(rows * columns * lanes, 1024) as u32, 1, 1];

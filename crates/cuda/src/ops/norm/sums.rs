@@ -1,10 +1,10 @@
 //! Sums over the elements of a channel: the gradients of scale and shift.
 
-use super::{Norm, OVERFLOW, scratch};
+use super::Norm;
 use crate::emit::{Emitter, View};
 use crate::ops::columns;
 use crate::ops::rows::{Rows, Stage};
-use crate::program::Program;
+use crate::program::{OVERFLOW, Program};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, Layout, Tensor};
 
@@ -25,15 +25,15 @@ impl Norm<'_> {
         // Parts of at least 1,024 terms, enough to fill a large GPU.
         let parts = (terms / 1024).clamp(1, (65_536 / channels.max(1)).max(1)).min(1024);
         let partial = Tensor::plain([parts, channels], self.real.dtype()).map_err(|_| OVERFLOW)?;
-        let at = program.book(partial.bytes()).ok_or(OVERFLOW)?;
+        let at = program.book(partial.bytes())?;
         let mut rows = Rows::channels(self.real, &self.src.layout, channel, parts);
         declare(&mut rows.emit)?;
-        rows.emit.view(&scratch("partial", at, &partial))?;
+        rows.emit.view(&View::scratch("partial", at, &partial))?;
         rows.stages = vec![Stage::sum(term, "x")];
         rows.result = "    partial_store(a, o, s[0]);\n".into();
         program.launches.push(rows.launch());
         let mut rows = Rows::over(self.real, &partial.layout, |d| d == 1);
-        rows.emit.view(&scratch("partial", at, &partial))?;
+        rows.emit.view(&View::scratch("partial", at, &partial))?;
         rows.stages = vec![Stage::sum("partial(a, p)", "x")];
         rows.result = result(&mut rows.emit)?;
         program.launches.push(rows.launch());
@@ -50,7 +50,7 @@ impl Norm<'_> {
         [sum_gx, sum_g]: [&str; 2],
     ) -> Result<String, Skip> {
         for (name, at) in ["own", "apart", "fixed"].into_iter().zip(places) {
-            emit.view(&scratch(name, at, channels))?;
+            emit.view(&View::scratch(name, at, channels))?;
         }
         let (_, inverse) = self.given(emit)?;
         let scale = self.scale(emit)?;
@@ -93,7 +93,7 @@ impl Norm<'_> {
 
     /// Both sums of each channel from the elements, each in launches of its own, as far as they are needed.
     pub(super) fn sum_gradients(&self, program: &mut Program, sums: &Tensor, made: Option<[usize; 3]>) -> Result<(), Skip> {
-        let kept = program.book(sums.bytes()).ok_or(OVERFLOW)?;
+        let kept = program.book(sums.bytes())?;
         for (i, arg) in [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].into_iter().enumerate() {
             if self.wanted(arg).is_none() && made.is_none() {
                 continue;
@@ -107,7 +107,7 @@ impl Norm<'_> {
             let result = |emit: &mut Emitter| {
                 let text = self.keep_sum(emit, i, "s[0]")?;
                 let Some(places) = made else { return Ok(text) };
-                emit.view(&scratch("kept", kept, sums))?;
+                emit.view(&View::scratch("kept", kept, sums))?;
                 let more = match i {
                     0 => "    kept_store(a, kept_at(a, p + 1), s[0]);\n".to_owned(),
                     _ => self.keep_coefficients(emit, places, sums, ["kept(a, q)", "s[0]"])?,

@@ -3,15 +3,15 @@
 //! The gradients of the gates' sums (`deltas`) are computed step by step; those of weights, bias and the layer's input are then sums over all steps. All
 //! intermediates are f32. `reference::rnn::backward` defines the computation and its order.
 
-use super::{Mark, OVERFLOW, Stack, by_k_and_n, matrix, multiplied};
+use super::{Mark, Stack, by_k_and_n, matrix, multiplied};
 use crate::CudaTarget;
-use crate::emit::{Emitter, Place, Real, View, literal};
+use crate::emit::{Emitter, Real, View, literal};
 use crate::ops::map::Map;
 use crate::ops::pointwise::tensor;
 use crate::ops::reductions::aligned;
 use crate::ops::rows::{Rows, Stage};
 use crate::ops::{gemm, zero};
-use crate::program::{MapPlace, Program, Word};
+use crate::program::{MapPlace, OVERFLOW, Program, Word};
 use crate::row::Lower;
 use oxidnn_expr::eltwise;
 use oxidnn_runtime::Skip;
@@ -74,7 +74,7 @@ fn lower_by(problem: &Problem, rows: &[Lower], target: &CudaTarget) -> Result<Pr
     let mut all = Program::default();
     let mut book = |sizes: &[i64]| {
         let elements = sizes.iter().try_fold(4i64, |n, &s| n.checked_mul(s)).and_then(|n| usize::try_from(n).ok());
-        elements.and_then(|n| all.book(n)).ok_or(OVERFLOW)
+        all.book(elements.ok_or(OVERFLOW)?)
     };
     let b = Buffers {
         outputs: book(&[z.time, z.batch, width])?,
@@ -98,11 +98,6 @@ fn lower_by(problem: &Problem, rows: &[Lower], target: &CudaTarget) -> Result<Pr
 /// A plain f32 tensor.
 fn plain(dims: &[i64]) -> Result<Tensor, Skip> {
     Tensor::plain(Dims::from_fn(dims.len(), |d| dims[d]), DataType::F32).map_err(|_| OVERFLOW)
-}
-
-/// A view of scratch.
-fn there<'a>(name: &'a str, at: usize, tensor: &'a Tensor) -> View<'a> {
-    View { place: Place::Scratch(at), ..View::of(name, Arg::DST, tensor) }
 }
 
 impl Net<'_> {
@@ -211,7 +206,7 @@ impl Net<'_> {
             let outputs = plain(&[z.time, z.batch, self.width])?;
             let diff_dst = tensor(self.problem, Arg::DIFF_DST)?;
             let mut map = Map::over(Real::Single, &outputs.layout);
-            map.emit.view(&there("outputs", self.b.outputs, &outputs))?;
+            map.emit.view(&View::scratch("outputs", self.b.outputs, &outputs))?;
             map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, diff_dst))?;
             map.emit.number("first", if op.direction == RnnDirection::BidirectionalConcat { s.d * z.dic } else { 0 });
             map.emit.number("channels", z.dic);
@@ -225,7 +220,7 @@ impl Net<'_> {
         {
             let own = plain(&[z.batch, width])?;
             let mut map = Map::over(Real::Single, &own.layout);
-            map.emit.view(&there("to", at, &own))?;
+            map.emit.view(&View::scratch("to", at, &own))?;
             let value = match self.problem.op.tensor(arg) {
                 Some(t) => {
                     map.emit.view(&View::of("given", arg, t))?;
@@ -263,7 +258,7 @@ impl Net<'_> {
         let states = plain(&[z.batch, z.dic])?;
         let mut add = Map::over(Real::Single, &states.layout);
         add.emit.view(&View::of("outputs", OUTPUTS, &outputs))?;
-        add.emit.view(&there("h", self.b.h, &h))?;
+        add.emit.view(&View::scratch("h", self.b.h, &h))?;
         add.element.push_str("    outputs_store(a, outputs_at(a, p), outputs(a, p) + h(a, p));\n");
         step.launches.push(add.launch());
         if let Some(projection) = &op.weights_projection {
@@ -293,7 +288,7 @@ impl Net<'_> {
             emit.define("RANK", 4);
             emit.view(&View::of("outputs", OUTPUTS, &outputs))?;
             emit.view(&View::of("weights", Arg::WEIGHTS_3, projection))?;
-            emit.view(&there("extra", self.b.extra, &extra))?;
+            emit.view(&View::scratch("extra", self.b.extra, &extra))?;
             emit.numbers("stack", &[s.l, s.d]);
             emit.code(
                 "DEVICE factor left(const Args& a, index, index m, index k) { const index p[] = {m, k}; return outputs(a, p); }\n\
@@ -343,7 +338,7 @@ impl Net<'_> {
         let declare = |emit: &mut Emitter| {
             emit.define("RANK", 5);
             emit.view(&View::of("deltas", DELTAS, &deltas))?;
-            emit.view(&there("result", to, &result))?;
+            emit.view(&View::scratch("result", to, &result))?;
             self.declare_weights(emit, s, Arg::WEIGHTS_1, &self.op.weights_iter)?;
             emit.number("first", first * z.dhc);
             emit.number("candidate", if self.is_lbr() { 2 * z.dhc } else { i64::MAX });
@@ -374,7 +369,7 @@ impl Net<'_> {
         emit.view(&View::of("outputs", OUTPUTS, &outputs))?;
         emit.view(&View::of("deltas", DELTAS, &deltas))?;
         for (name, at, t) in [("h", self.b.h, &h), ("c", self.b.c, &c), ("extra", self.b.extra, &extra)] {
-            emit.view(&there(name, at, t))?;
+            emit.view(&View::scratch(name, at, t))?;
         }
         emit.code(
             "DEVICE void delta_store(const Args& a, index n, index g, index c, real v) { const index q[] = {n, g, c}; deltas_store(a, deltas_at(a, q), v); }\n",
@@ -502,7 +497,7 @@ impl Net<'_> {
             let Some(t) = self.problem.op.tensor(arg) else { continue };
             let (own, over) = (plain(&[z.batch, width])?, plain(&[z.batch, channels])?);
             let mut map = Map::over(Real::Single, &over.layout);
-            map.emit.view(&there("from", at, &own))?;
+            map.emit.view(&View::scratch("from", at, &own))?;
             map.emit.view(&View::of("given", arg, t))?;
             map.emit.numbers("stack", &[s.l, s.d]);
             map.element.push_str(
@@ -602,10 +597,10 @@ impl Net<'_> {
         let (z, rows) = (&self.z, self.z.time * self.z.batch);
         let (copy, sums) = (plain(&[rows, inputs])?, plain(&[inputs, columns])?);
         let mut made = Program { scratch: all.scratch, ..Program::default() };
-        let at = made.book(copy.bytes()).ok_or(OVERFLOW)?;
-        let to = made.book(sums.bytes()).ok_or(OVERFLOW)?;
+        let at = made.book(copy.bytes())?;
+        let to = made.book(sums.bytes())?;
         let mut map = Map::over(Real::Single, &copy.layout);
-        map.emit.view(&there("copy", at, &copy))?;
+        map.emit.view(&View::scratch("copy", at, &copy))?;
         self.declare_all(&mut map.emit, s)?;
         self.declare_input(&mut map.emit, s)?;
         map.emit.code(&format!("DEVICE real left(const Args& a, index m, index k) {{\n{left}}}\n"));
@@ -617,7 +612,7 @@ impl Net<'_> {
         let Ok(product) = multiplied(&mut made, self.rows, [left, right, sums.clone()], places, self.target) else { return Ok(false) };
         made.launches.extend(product.launches);
         let mut map = Map::over(Real::Single, &sums.layout);
-        map.emit.view(&there("sums", to, &sums))?;
+        map.emit.view(&View::scratch("sums", to, &sums))?;
         self.declare_gradient(&mut map.emit, s, arg)?;
         map.emit.number("first", first);
         map.emit.sizes("by_channel", &[z.dhc]);
@@ -673,7 +668,7 @@ impl Net<'_> {
             emit.define("RANK", 4);
             self.declare_all(emit, s)?;
             self.declare_gradient(emit, s, Arg::DIFF_WEIGHTS_3)?;
-            emit.view(&there("outputs", self.b.outputs, &outputs))?;
+            emit.view(&View::scratch("outputs", self.b.outputs, &outputs))?;
             emit.code(
                 "DEVICE factor left(const Args& a, index, index m, index k) { return here(a, k, a.extra_field + m); }\n\
                  DEVICE factor right(const Args& a, index, index k, index n) { const index p[] = {k, n}; return outputs(a, p); }\n\
@@ -721,8 +716,8 @@ impl Net<'_> {
         let deltas = plain(&[z.time * z.batch, self.bias_gates * z.dhc])?;
         let declare = |emit: &mut Emitter| {
             emit.define("RANK", 5);
-            emit.view(&there("deltas", self.b.deltas, &deltas))?;
-            emit.view(&there("result", at, &result))?;
+            emit.view(&View::scratch("deltas", self.b.deltas, &deltas))?;
+            emit.view(&View::scratch("result", at, &result))?;
             self.declare_weights(emit, s, Arg::WEIGHTS, &self.op.weights_layer)?;
             let old = if s.l == 0 && s.d > 0 { " + result_load(a, at)" } else { "" };
             emit.code(&format!(
@@ -742,7 +737,7 @@ impl Net<'_> {
         let (own, diff) = (plain(&[z.time, z.batch, z.slc])?, tensor(self.problem, Arg::DIFF_SRC)?);
         let mut map = Map::over(Real::Single, &diff.layout);
         map.written(&View::of("diff", Arg::DIFF_SRC, diff))?;
-        map.emit.view(&there("from", self.b.input, &own))?;
+        map.emit.view(&View::scratch("from", self.b.input, &own))?;
         map.element.push_str("    diff_store(a, diff_at(a, p), from(a, p));\n");
         all.launches.push(map.launch());
         Ok(())

@@ -15,15 +15,13 @@ use super::products::{Products, Sizes, Sum};
 use super::reductions::aligned;
 use super::{gemm, matmul};
 use crate::CudaTarget;
-use crate::emit::{Emitter, Place, Real, View, literal};
-use crate::program::{MapPlace, Program, Word};
+use crate::emit::{Emitter, Real, View, literal};
+use crate::program::{MapPlace, OVERFLOW, Program, Word};
 use crate::row::Lower;
 use oxidnn_expr::eltwise;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{EltwiseAlg, Matmul, Rnn, RnnActivation, RnnCell, RnnDirection, RnnSizes};
 use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Prop, RnnQuant, Tensor};
-
-const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
 /// Placeholders for a step's input sums, its state before and after, its rows of the workspace, and of the attention.
 struct Mark;
@@ -177,7 +175,7 @@ impl Net<'_> {
     }
 
     fn book(&self, program: &mut Program, dtype: DataType, elements: i64) -> Result<usize, Skip> {
-        program.book(bytes(dtype, elements)?).ok_or(OVERFLOW)
+        program.book(bytes(dtype, elements)?)
     }
 
     fn program(&self) -> Result<Program, Skip> {
@@ -218,7 +216,7 @@ impl Net<'_> {
         for (part, numbers) in many.chunks(NUMBERS).enumerate() {
             let own = Tensor::plain([numbers.len() as i64], DataType::F32).map_err(|_| OVERFLOW)?;
             let mut map = Map::over(Real::Single, &own.layout);
-            map.emit.view(&View { place: Place::Scratch(at + part * NUMBERS * 4), ..View::of("to", Arg::WEIGHTS, &own) })?;
+            map.emit.view(&View::scratch("to", at + part * NUMBERS * 4, &own))?;
             let mut padded = [0.0; NUMBERS];
             padded.iter_mut().zip(numbers).for_each(|(to, s)| *to = f64::from(s.get()));
             map.emit.real_numbers("given", &padded);
@@ -262,9 +260,9 @@ impl Net<'_> {
         if plain.layout == src.layout {
             return Ok(MapPlace::Arg(Arg::SRC, 0));
         }
-        let at = all.book(plain.bytes()).ok_or(OVERFLOW)?;
+        let at = all.book(plain.bytes())?;
         let mut map = Map::over(Real::Single, &plain.layout);
-        map.written(&View { place: Place::Scratch(at), ..View::of("to", Arg::SRC, &plain) })?;
+        map.written(&View::scratch("to", at, &plain))?;
         map.emit.view(&View::of("src", Arg::SRC, src))?;
         map.element.push_str("    store_code<to_type>(a.to_data, to_at(a, p), src_code(a, src_at(a, p)));\n");
         all.launches.push(map.launch());
@@ -310,7 +308,7 @@ impl Net<'_> {
             emit.define("RANK", 2);
             emit.view(&View::of("src", Arg::SRC, &src))?;
             emit.view(&View::of("weights", weights.arg, &weights.matrix))?;
-            emit.view(&View { place: Place::Scratch(to), ..View::of("to", Arg::DST, &dst) })?;
+            emit.view(&View::scratch("to", to, &dst))?;
             emit.real_number("shift", self.code[1]);
             emit.code(
                 "DEVICE factor left(const Args& a, index, index m, index k) { const index p[] = {m, k}; return src(a, p) - (real)a.shift; }\n\
@@ -368,7 +366,7 @@ impl Net<'_> {
     fn count_from_zero(&self, all: &mut Program, b: &Buffers) -> Result<(), Skip> {
         let counters = Tensor::plain([self.z.batch], DataType::S32).map_err(|_| OVERFLOW)?;
         let mut map = Map::over(Real::Single, &counters.layout);
-        map.written(&View { place: Place::Scratch(b.counters), ..View::of("to", Arg::WORKSPACE, &counters) })?;
+        map.written(&View::scratch("to", b.counters, &counters))?;
         map.element.push_str("    to_store(a, to_at(a, p), (real)0);\n");
         all.launches.push(map.launch());
         Ok(())
@@ -382,7 +380,7 @@ impl Net<'_> {
         {
             let own = Tensor::plain([z.batch, channels], dtype).map_err(|_| OVERFLOW)?;
             let mut map = Map::over(Real::Single, &own.layout);
-            map.written(&View { place: Place::Scratch(at), ..View::of("to", arg, &own) })?;
+            map.written(&View::scratch("to", at, &own))?;
             self.declare_codes(&mut map.emit, b.scales[0]);
             let is_state = arg == Arg::SRC_1;
             let value = match given {
@@ -411,7 +409,7 @@ impl Net<'_> {
             let Some(t) = wanted else { continue };
             let own = Tensor::plain([z.batch, channels], dtype).map_err(|_| OVERFLOW)?;
             let mut map = Map::over(Real::Single, &own.layout);
-            map.emit.view(&View { place: Place::Scratch(at), ..View::of("from", arg, &own) })?;
+            map.emit.view(&View::scratch("from", at, &own))?;
             map.emit.view(&View::of("given", arg, t))?;
             map.emit.numbers("stack", &[s.l, s.d]);
             self.declare_codes(&mut map.emit, b.scales[0]);
@@ -434,7 +432,7 @@ impl Net<'_> {
         let at = b.sequences[((z.layers - 1) % 2) as usize];
         let mut map = Map::over(Real::Single, &dst.layout);
         map.written(&View::of("dst", Arg::DST, dst))?;
-        map.emit.view(&View { place: Place::Scratch(at), ..View::of("from", Arg::DST, &own) })?;
+        map.emit.view(&View::scratch("from", at, &own))?;
         map.emit.sizes("width", &[z.dic]);
         self.declare_codes(&mut map.emit, b.scales[0]);
         let sum = if self.op.direction == RnnDirection::BidirectionalSum {
@@ -492,7 +490,7 @@ impl Net<'_> {
         let after = Tensor::plain([z.batch, z.dic], self.state).map_err(|_| OVERFLOW)?;
         let mut map = Map::over(self.real(), &after.layout);
         map.written(&View::of("after", Mark::AFTER, &after))?;
-        map.emit.view(&View { place: Place::Scratch(b.recurrent), ..View::of("sums", Arg::DST, &sums) })?;
+        map.emit.view(&View::scratch("sums", b.recurrent, &sums))?;
         self.declare_codes(&mut map.emit, b.scales[1]);
         map.element.push_str("    after_store(a, after_at(a, p), code_of(a, scaled(a, p[1], sums(a, p))));\n");
         if self.op.workspace.is_some() {
@@ -527,17 +525,19 @@ impl Net<'_> {
         let gates = f32_of([z.batch, z.gates, z.dhc])?;
         let sums = f32_of([z.batch, recurrent.unwrap_or(0), z.dhc])?;
         let (cells, states, before) = (own(DataType::F32, z.dhc)?, own(self.state, z.dhc)?, own(self.state, z.sic)?);
-        let scratch = |name, at, t| View { place: Place::Scratch(at), ..View::of(name, Arg::DST, t) };
         emit.view(&View::of("gates", Mark::GATES, &gates))?;
         if recurrent.is_some() {
-            emit.view(&scratch("recurrent", b.recurrent, &sums))?;
+            emit.view(&View::scratch("recurrent", b.recurrent, &sums))?;
         }
-        emit.view(&scratch("candidate", b.candidate, &cells))?;
-        emit.view(&scratch("cell", b.cell, &cells))?;
-        emit.view(&scratch("reset_state", b.reset, &states))?;
+        emit.view(&View::scratch("candidate", b.candidate, &cells))?;
+        emit.view(&View::scratch("cell", b.cell, &cells))?;
+        emit.view(&View::scratch("reset_state", b.reset, &states))?;
         emit.view(&View::of("before", Mark::BEFORE, &before))?;
-        let after =
-            if op.weights_projection.is_some() { scratch("after", b.reset, &states) } else { View::of("after", Mark::AFTER, &states) };
+        let after = if op.weights_projection.is_some() {
+            View::scratch("after", b.reset, &states)
+        } else {
+            View::of("after", Mark::AFTER, &states)
+        };
         emit.view(&after)?;
         emit.numbers("stack", &[s.l, s.d]);
         match &op.bias {

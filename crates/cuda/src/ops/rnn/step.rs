@@ -2,12 +2,11 @@
 //! cores (`kernels/rnn_step_mma.cu`). If all CTAs fit the GPU at once, one cooperative launch computes all steps of a layer, with the weights kept in shared
 //! memory.
 
-use super::{Buffers, Mark, Net, OVERFLOW, Stack};
+use super::{Buffers, Mark, Net, Stack};
 use crate::Facts;
 use crate::emit::{Emitter, Real};
-use crate::ops::gemm;
-use crate::ops::gemm::shape::ceil;
-use crate::program::{Launch, MapPlace, Program, Word};
+use crate::ops::{ceil, gemm};
+use crate::program::{Launch, MapPlace, OVERFLOW, Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, Blocking, DataType};
 
