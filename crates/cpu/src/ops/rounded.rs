@@ -27,8 +27,10 @@ struct Copies {
     gradient: f64,
     once: f64,
 }
-const ROUNDED: Copies = Copies { types: [DataType::F32, DataType::Bf16], weights_in_place: false, each: 20.0, gradient: 40.0, once: 200_000.0 };
-const WIDENED: Copies = Copies { types: [DataType::F16, DataType::F32], weights_in_place: true, each: 40.0, gradient: 0.0, once: 250_000.0 };
+const ROUNDED: Copies =
+    Copies { types: [DataType::F32, DataType::Bf16], weights_in_place: false, each: 20.0, gradient: 40.0, once: 200_000.0 };
+const WIDENED: Copies =
+    Copies { types: [DataType::F16, DataType::F32], weights_in_place: true, each: 40.0, gradient: 0.0, once: 250_000.0 };
 /// Multiply-adds of f32 a cycle with two vectors of 512 bits.
 const TWO_VECTORS: f64 = 32.0;
 

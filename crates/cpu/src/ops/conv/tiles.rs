@@ -52,8 +52,8 @@ const MAX_FEW_CHANNELS: i64 = 16;
 const MIN_ROW_DEPTH: i64 = 24;
 /// Depth of the reduction up to which vectors are faster than AMX where strides leave each result a part of the taps: of bf16, and of bytes.
 /// Measured on Sapphire Rapids.
-const MAX_STRIDED_DEPTH: [i64; 2] = [16, 64];
-/// Pixels of an image from which on its windows fill rows of tiles, which are of one image each.
+const MAX_STRIDED_DEPTH: [i64; 2] = [3, 64];
+/// Pixels of an image from which on windows that overlap fill rows of tiles, which are of one image each.
 const MIN_TILE_PIXELS: i64 = 4;
 /// Nanoseconds of gathering a row of a tile, where lines of pixels that a stride keeps apart are shorter than tiles.
 const GATHER_NS: f64 = 20.0;
@@ -258,11 +258,14 @@ pub(crate) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     // Rows that a tap is multiplied with, at most.
     let pixels = [s.source.1, s.result.1].map(|t| sizes_of(t).iter().fold(1_i64, |n, size| n.saturating_mul(*size)));
     let pixels = pixels[0].min(pixels[1]);
-    if s.direction == Direction::Scatter && !window::is_pointwise(&s.sizes) && pixels < MIN_TILE_PIXELS {
+    if s.direction == Direction::Scatter && (0..3).any(|i| s.sizes.k[i] > s.sizes.s[i]) && pixels < MIN_TILE_PIXELS {
         return Err(Skip::Shape("so few pixels of an image that they fill little of a tile"));
     }
     let alike = || weights_tag(&s, jit, product) == weights_tag(&s, jit.without_amx(), product);
-    if pixels.saturating_mul(s.sizes.mb) <= MAX_FEW_ROWS && s.weights.dims().volume().is_some_and(|n| n > target.caches.l2 as i64) && alike() {
+    if pixels.saturating_mul(s.sizes.mb) <= MAX_FEW_ROWS
+        && s.weights.dims().volume().is_some_and(|n| n > target.caches.l2 as i64)
+        && alike()
+    {
         return Err(Skip::Shape("so few rows that weights are loaded for few products"));
     }
     plan_on(problem, target, jit)
