@@ -21,12 +21,16 @@ struct Copies {
     types: [DataType; 2],
     /// Whether copies of the weights keep the weights' layout, if a row takes that.
     weights_in_place: bool,
-    /// Multiply-adds in the time that it takes to copy an element of a factor, and in the time of what does not depend on sizes.
+    /// Multiply-adds in the time that it takes to copy an element of a factor, in the time that sums of an element of a gradient of weights
+    /// take in memory, and in the time of what does not depend on sizes.
     each: f64,
+    gradient: f64,
     once: f64,
 }
-const ROUNDED: Copies = Copies { types: [DataType::F32, DataType::Bf16], weights_in_place: false, each: 20.0, once: 200_000.0 };
-const WIDENED: Copies = Copies { types: [DataType::F16, DataType::F32], weights_in_place: true, each: 40.0, once: 250_000.0 };
+const ROUNDED: Copies =
+    Copies { types: [DataType::F32, DataType::Bf16], weights_in_place: false, each: 20.0, gradient: 40.0, once: 200_000.0 };
+const WIDENED: Copies =
+    Copies { types: [DataType::F16, DataType::F32], weights_in_place: true, each: 40.0, gradient: 0.0, once: 250_000.0 };
 /// Multiply-adds of f32 a cycle with two vectors of 512 bits.
 const TWO_VECTORS: f64 = 32.0;
 
@@ -71,7 +75,8 @@ fn on_copies(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], 
         return Err(Skip::DataType(format!("factors of anything but {from}")));
     }
     let copied: i64 = factors.iter().filter_map(|(_, t)| t.dims().volume()).sum();
-    if problem.flops() / 2.0 < copies.once + copies.each * copied as f64 {
+    let gradient = problem.op.tensor(Arg::DIFF_WEIGHTS).and_then(|t| t.dims().volume()).unwrap_or(0);
+    if problem.flops() / 2.0 < copies.once + copies.each * copied as f64 + copies.gradient * gradient as f64 {
         return Err(Skip::Shape("few products of every element, which is sooner multiplied than copied"));
     }
     let none = || Skip::Layout("of the operands, nor any that they could be copied to".into());

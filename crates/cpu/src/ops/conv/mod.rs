@@ -102,9 +102,9 @@ fn bwd_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
 /// Gradients of weights of groups with one channel in one operand and several in the other.
 fn repeated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let s = weights::Setup::of(&problem.op)?;
-    let single = [s.x.1, s.y.1, s.weights].iter().all(|t| t.dtype == DataType::F32);
-    if single && [s.sizes.k, s.sizes.s] == [[1; 3]; 2] {
-        return Err(Skip::Shape("windows of one pixel, for which copies take longer than products"));
+    let f16 = [s.x.1, s.y.1].iter().any(|t| t.dtype == DataType::F16);
+    if !f16 && s.sizes.k.iter().zip(&s.sizes.s).all(|(taps, stride)| taps <= stride) {
+        return Err(Skip::Shape("windows that share no pixels, for which copies take longer than products"));
     }
     staged::repeated(problem, target, &[direct, |problem, target| with_copies(problem, target, &[direct])])
 }

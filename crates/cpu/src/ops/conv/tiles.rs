@@ -50,9 +50,11 @@ const MAX_UNMERGED_LINE: usize = 8;
 const MAX_FEW_CHANNELS: i64 = 16;
 /// Bytes of a row of a tile below which vectors are faster for bytes in groups of few channels.
 const MIN_ROW_DEPTH: i64 = 24;
-/// Bytes of the reduction up to which vectors are faster than AMX where strides leave each result a part of the taps. Measured on Sapphire
-/// Rapids.
-const MAX_STRIDED_DEPTH: i64 = 64;
+/// Depth of the reduction up to which vectors are faster than AMX where strides leave each result a part of the taps: of bf16, and of bytes.
+/// Measured on Sapphire Rapids.
+const MAX_STRIDED_DEPTH: [i64; 2] = [3, 64];
+/// Pixels of an image from which on windows that overlap fill rows of tiles, which are of one image each.
+const MIN_TILE_PIXELS: i64 = 4;
 /// Nanoseconds of gathering a row of a tile, where lines of pixels that a stride keeps apart are shorter than tiles.
 const GATHER_NS: f64 = 20.0;
 /// Rows up to which vectors are faster than AMX with weights that come from beyond L2, measured on Sapphire Rapids.
@@ -250,13 +252,20 @@ pub(crate) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     if of_pixels && amx::saved(product, [s.sizes.g, rows, channels, depth]) <= gathered {
         return Err(Skip::Shape("too little work for tiles of AMX"));
     }
-    if amx::is_shallow(product, lines, depth) || strided && product.is_integer() && depth <= MAX_STRIDED_DEPTH {
+    if amx::is_shallow(product, lines, depth) || strided && depth <= MAX_STRIDED_DEPTH[usize::from(product.is_integer())] {
         return Err(Skip::Shape("too little depth for tiles of AMX"));
     }
     // Rows that a tap is multiplied with, at most.
-    let met = [s.source.1, s.result.1].map(|t| sizes_of(t).iter().fold(s.sizes.mb, |n, size| n.saturating_mul(*size)));
+    let pixels = [s.source.1, s.result.1].map(|t| sizes_of(t).iter().fold(1_i64, |n, size| n.saturating_mul(*size)));
+    let pixels = pixels[0].min(pixels[1]);
+    if s.direction == Direction::Scatter && (0..3).any(|i| s.sizes.k[i] > s.sizes.s[i]) && pixels < MIN_TILE_PIXELS {
+        return Err(Skip::Shape("so few pixels of an image that they fill little of a tile"));
+    }
     let alike = || weights_tag(&s, jit, product) == weights_tag(&s, jit.without_amx(), product);
-    if met[0].min(met[1]) <= MAX_FEW_ROWS && s.weights.dims().volume().is_some_and(|n| n > target.caches.l2 as i64) && alike() {
+    if pixels.saturating_mul(s.sizes.mb) <= MAX_FEW_ROWS
+        && s.weights.dims().volume().is_some_and(|n| n > target.caches.l2 as i64)
+        && alike()
+    {
         return Err(Skip::Shape("so few rows that weights are loaded for few products"));
     }
     plan_on(problem, target, jit)

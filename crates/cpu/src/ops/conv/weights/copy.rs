@@ -94,25 +94,18 @@ struct Pixels {
 impl Copy<'_, '_> {
     /// Copies all pixels of a box.
     pub(super) fn all(&self, places: &Places) {
-        let images = places.images.0 + places.images.1;
-        if self.side.grid.padded {
-            let epilogue = self.side.grid.epilogue;
-            self.side.grid.epilogues(places).for_each(|slot| self.words(places, slot, |_, to| self.zeros(to, 0..epilogue)));
-            return self.side.grid.padded_rows(places, |pixel, [low, high]| {
-                self.words(places, pixel, |image, to| {
-                    let high =
-                        if self.plan.halves.is_some() { Some((image, high)) } else { (image + 1 < images).then_some((image + 1, low)) };
-                    self.padded((image, low), high, to);
-                });
-            });
+        let (grid, images) = (&self.side.grid, places.images.0 + places.images.1);
+        if grid.padded {
+            grid.epilogues(places).for_each(|slot| self.words(places, slot, |_, to| self.zeros(to, 0..grid.epilogue)));
         }
-        self.side.grid.rows(places, |pixel, row| {
+        grid.rows(places, |pixel, [low, high]| {
             self.words(places, pixel, |image, to| {
-                if self.side.grid.is_merged() {
-                    self.zeros(to, 0..row.before);
-                    self.zeros(to, row.before + row.count..row.before + row.count + row.behind);
-                }
-                self.row((image, row), self.second(places, image, &row), to.behind(row.before));
+                let other = match (self.plan.vnni, self.plan.halves) {
+                    (1, _) => None,
+                    (_, None) => (image + 1 < images).then_some((image + 1, low)),
+                    _ => (places.pair_offset != [0; 3]).then_some((image, high)),
+                };
+                self.row((image, low), other.unwrap_or_default(), to);
             });
         });
     }
@@ -129,50 +122,40 @@ impl Copy<'_, '_> {
         }
     }
 
-    /// Copies the words of a row of slots: those that both rows have, those of one, and zeros.
-    fn padded(&self, (image, low): (usize, Row), high: Option<(usize, Row)>, to: To) {
-        let (slots, Some(strides)) = (self.side.grid.lines().0, self.strides()) else { return };
-        let (other, high) = high.unwrap_or_default();
-        let mut ends = [low.before, low.before + low.count, high.before, high.before + high.count, slots];
+    /// Copies the words of a row of slots: those that both rows have, those of one, and zeros where they are multiplied.
+    fn row(&self, (image, low): (usize, Row), (other, high): (usize, Row), to: To) {
+        let strides = self.strides().filter(|_| self.plan.vnni > 1 || self.reader.view.dtype() == DataType::F32);
+        let (end, has_zeros) = (|row: &Row| row.before + row.count, self.side.grid.has_zeros());
+        let slots = if has_zeros { self.side.grid.lines().0 } else { end(&low).max(end(&high)) };
+        let mut ends = [low.before, end(&low), high.before, end(&high), slots];
         ends.sort_unstable();
         let mut from = 0;
         for end in ends {
-            if end == from {
+            let count = end - from;
+            if count == 0 {
                 continue;
             }
-            let place = |image: usize, row: &Row| {
+            let (at, met) = (to.behind(from), [&low, &high].map(|row| (row.before..row.before + row.count).contains(&from)));
+            let place = |strides: &Strides, image: usize, row: &Row| {
                 let (first, step) = self.place(strides, image, row);
-                (row.before..row.before + row.count).contains(&from).then(|| (first + (from - row.before) * step, step))
+                (first + (from - row.before) * step, step)
             };
-            let (at, count) = (to.behind(from), end - from);
-            match (place(image, &low), place(other, &high)) {
-                (Some((first, step)), high) => {
-                    let other = high.map(|(high, _)| high - first);
+            match (strides, met) {
+                (Some(strides), [true, second]) => {
+                    let (first, step) = place(strides, image, &low);
+                    let other = second.then(|| place(strides, other, &high).0 - first);
                     self.lines(strides, Pixels { first, other, step, count, raised: 0 }, at);
                 }
-                (None, Some((first, step))) => self.lines(strides, Pixels { first, other: None, step, count, raised: 16 }, at),
-                (None, None) => self.zeros(at, 0..count),
+                (Some(strides), [false, true]) => {
+                    let (first, step) = place(strides, other, &high);
+                    self.lines(strides, Pixels { first, other: None, step, count, raised: 16 }, at);
+                }
+                (None, [true, _]) => self.general(image, &low, |i, first, numbers| self.put(at.first + i * at.pixel, first, numbers)),
+                _ if has_zeros => self.zeros(at, 0..count),
+                _ => {}
             }
             from = end;
         }
-    }
-
-    /// The image and row whose elements share 16-bit words with those of `row`, if there is one.
-    fn second(&self, places: &Places, image: usize, row: &Row) -> Option<(usize, Row)> {
-        if self.plan.vnni == 1 {
-            return None;
-        }
-        if self.plan.halves.is_none() {
-            return (image + 1 < places.images.0 + places.images.1).then_some((image + 1, *row));
-        }
-        let dims = &self.side.grid.dims;
-        let offset = [0, 1, 2].map(|i| places.pair_offset[i] * dims[i].stride);
-        let at = [0, 1].map(|i| row.at[i] + offset[i]);
-        let first = row.first + offset[2];
-        // Pixels beyond those that a tap reads, or beside none, have no partner.
-        let count = row.count.min(dims[2].end().saturating_sub(first).div_ceil(row.step));
-        let exists = places.pair_offset != [0; 3] && count > 0 && (0..2).all(|i| at[i] < dims[i].end());
-        exists.then_some((image, Row { at, first, count, ..*row }))
     }
 
     fn zeros(&self, to: To, pixels: std::ops::Range<usize>) {
@@ -194,25 +177,6 @@ impl Copy<'_, '_> {
     fn place(&self, strides: &Strides, image: usize, row: &Row) -> (usize, usize) {
         let offset = self.reader.first + image * strides.image;
         (offset + row.at[0] * strides.at[0] + row.at[1] * strides.at[1] + row.first * strides.at[2], row.step * strides.at[2])
-    }
-
-    /// Copies a row of an image: as f32, or as words of two 16-bit elements, whose second ones may be missing or fewer.
-    fn row(&self, (image, row): (usize, Row), second: Option<(usize, Row)>, to: To) {
-        let (view, paired) = (&self.reader.view, self.plan.vnni > 1);
-        let dtype = if paired { DataType::Bf16 } else { DataType::F32 };
-        let Some(strides) = self.strides().filter(|_| view.dtype() == dtype) else {
-            return if paired {
-                self.general_pairs((image, row), second, to);
-            } else {
-                self.general(image, &row, |i, first, numbers| self.put(to.first + i * to.pixel, first, numbers));
-            };
-        };
-        let (first, step) = self.place(strides, image, &row);
-        let other = second.map(|(image, row)| self.place(strides, image, &row).0 - first);
-        let pairs = second.map_or(0, |(_, row)| row.count);
-        self.lines(strides, Pixels { first, other, step, count: pairs, raised: 0 }, to);
-        let rest = Pixels { first: first + pairs * step, other: None, step, count: row.count - pairs, raised: 0 };
-        self.lines(strides, rest, to.behind(pairs));
     }
 
     /// Copies pixels of a row whose channels are neighbours.
@@ -309,28 +273,6 @@ impl Copy<'_, '_> {
                     each(i + j, c, &buffer[j * step * n..][..n]);
                 }
             }
-        }
-    }
-
-    /// Interleaves two rows of any layout and type as pairs of bf16.
-    fn general_pairs(&self, first: (usize, Row), second: Option<(usize, Row)>, to: To) {
-        for (half, rows) in [(0, Some(first)), (1, second)] {
-            let Some((image, row)) = rows else { continue };
-            self.general(image, &row, |i, first, numbers| {
-                let at = to.first + i * to.pixel;
-                for (j, x) in numbers.iter().enumerate() {
-                    let word = (first + j) / self.width * self.panel + at + (first + j) % self.width;
-                    let bits = x.to_bits() >> 16;
-                    if half == 0 {
-                        self.to.set(word, bits);
-                    } else {
-                        self.to.set(word, self.to.get::<u32>(word) | bits << 16);
-                    }
-                }
-                if half == 0 {
-                    self.pad(at, first + numbers.len());
-                }
-            });
         }
     }
 }

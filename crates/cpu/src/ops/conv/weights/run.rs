@@ -38,14 +38,9 @@ impl Generated for Gradient {
     fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let epilogue = PortableEpilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DIFF_WEIGHTS)?)?;
         let reader = |side: &Side| Reader::new(simd, ctx, side);
-        let in_panels = self.is_in_panels(&epilogue);
-        let words = epilogue.is_plain() && epilogue.dst().dtype() == DataType::Bf16;
-        let pairs = self.pairs_of_rows(epilogue.dst().blocking()).filter(|_| words);
-        let pairs_across = self.pairs_of_columns(epilogue.dst().blocking()).filter(|_| words);
-        let (rows, columns) = (reader(&self.rows)?, reader(&self.columns)?);
-        let across = self.lines_across(&epilogue).or(pairs_across);
-        let bound = Bound { plan: self, code, rows, columns, epilogue, in_panels, pairs, across, pairs_across };
-        if !in_panels && pairs.is_none() && across.is_none() && bound.padded().is_none() {
+        let (rows, columns, lines) = (reader(&self.rows)?, reader(&self.columns)?, self.lines(&epilogue));
+        let bound = Bound { plan: self, code, rows, columns, epilogue, lines };
+        if lines == Lines::Any && bound.padded().is_none() {
             bound.epilogue.dst().zero_padding();
         }
         if bound.epilogue.dst().dims().contains(&0) {
@@ -77,13 +72,21 @@ struct Bound<'a> {
     rows: Reader<'a>,
     columns: Reader<'a>,
     epilogue: PortableEpilogue<'a>,
-    /// Whether the gradient has the layout of the sums of a panel.
-    in_panels: bool,
-    /// Columns of its blocks, if their lines are pairs of rows in bf16; and rows, if they are pairs of columns.
-    pairs: Option<usize>,
-    pairs_across: Option<usize>,
-    /// Rows of a line of a gradient in which the rows of a column, or of a pair of columns, are contiguous, in whole lines.
-    across: Option<usize>,
+    lines: Lines,
+}
+
+/// What the lines of the gradient's blocks have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lines {
+    /// The columns of a row, as the sums of a panel.
+    Panel,
+    /// So many columns of a pair of rows, as bf16.
+    RowPairs(usize),
+    /// So many rows of a column, or of a pair of columns as bf16.
+    Column(usize),
+    ColumnPairs(usize),
+    /// Anything else.
+    Any,
 }
 
 /// A block of the gradient: its group, and first channels and numbers of channels.
@@ -220,20 +223,25 @@ fn place(reader: &Reader<'_>, strides: &Strides, channel: usize) -> usize {
 }
 
 impl Gradient {
-    /// Whether the gradient has the layout of the sums of a panel.
-    fn is_in_panels(&self, epilogue: &PortableEpilogue<'_>) -> bool {
-        let dst = epilogue.dst();
-        let b = dst.blocking();
-        let panels = self.joined == 1 && b.inner.len() == 1 && b.inner.iter().all(|i| i == (self.column_dim, self.panel as i64));
-        panels && b.strides[self.row_dim] == self.panel as i64 && dst.dtype() == DataType::F32 && epilogue.is_plain()
-    }
-
-    /// Rows of a line of a gradient in which the rows of a column are contiguous, in whole lines.
-    fn lines_across(&self, epilogue: &PortableEpilogue<'_>) -> Option<usize> {
+    /// The lines of the gradient, if they are stored whole and unchanged.
+    fn lines(&self, epilogue: &PortableEpilogue<'_>) -> Lines {
         let (dst, b) = (epilogue.dst(), epilogue.dst().blocking());
-        let width = b.inner.iter().next().filter(|i| b.inner.len() == 1 && i.0 == self.row_dim).map(|i| i.1 as usize)?;
-        let whole = self.rows.blocks == 1 || self.rows.each.is_multiple_of(width);
-        (width <= MAX_PANEL_COLUMNS && self.joined == 1 && whole && dst.dtype() == DataType::F32 && epilogue.is_plain()).then_some(width)
+        let pairs = || self.pairs_of_rows(b).map(Lines::RowPairs).or(self.pairs_of_columns(b).map(Lines::ColumnPairs));
+        let mut inner = b.inner.iter();
+        let alone = inner.next().filter(|_| inner.next().is_none()).map(|(dim, width)| (dim, width as usize));
+        match (dst.dtype(), alone) {
+            _ if self.joined > 1 || !epilogue.is_plain() => Lines::Any,
+            (DataType::Bf16, _) => pairs().unwrap_or(Lines::Any),
+            (DataType::F32, Some((dim, width))) if dim == self.column_dim => {
+                let is_panel = width == self.panel && b.strides[self.row_dim] == width as i64;
+                if is_panel { Lines::Panel } else { Lines::Any }
+            }
+            (DataType::F32, Some((_, width))) if width <= MAX_PANEL_COLUMNS && alone.is_some_and(|a| a.0 == self.row_dim) => {
+                let is_whole = self.rows.blocks == 1 || self.rows.each.is_multiple_of(width);
+                if is_whole { Lines::Column(width) } else { Lines::Any }
+            }
+            _ => Lines::Any,
+        }
     }
 }
 
@@ -414,7 +422,7 @@ impl<'a> Bound<'a> {
         let (p, at, dst, fresh) = (self.plan, &ready.depth.at, self.epilogue.dst(), ready.depth.fresh);
         let (pairs, words) = work.words.split_at_mut(p.pairs);
         let parts = Parts::new(p, ready, tap, pairs);
-        let whole = p.epilogue.is_some() && self.in_panels;
+        let whole = p.epilogue.is_some() && self.lines == Lines::Panel;
         // The zeros behind the columns, or those of a tap that is on padding everywhere.
         let cleared = |panel: &usize| whole && (parts.pairs.is_empty() || at.columns.1 - panel * p.panel < p.panel);
         for panel in panels.clone().filter(cleared) {
@@ -531,9 +539,9 @@ impl<'a> Bound<'a> {
         let list = if p.is_across() { AddressList::across(words, 0) } else { AddressList::new(words, 0) };
         let (mut list, mut listed, c_row) = (list, 0, dst.blocking().strides[p.row_dim] as usize * 4);
         // Tiles of equal height are one call, or as many calls as there are runs to prefetch. Runs of contiguous rows are in this order.
-        let heights = if p.is_contiguous(rows) { [usize::MAX, 0, 0, 0] } else { p.heights(rows, vectors) };
-        let heights = heights.into_iter().filter(|h| *h > 0);
-        let runs = heights.flat_map(|h| p.runs(rows, vectors).filter(move |run| h == usize::MAX || run.1 == h));
+        let heights = if p.is_contiguous(rows) { 1..=1 } else { 1..=MOST_ROWS };
+        let any = heights == (1..=1);
+        let runs = heights.rev().flat_map(|h| p.runs(rows, vectors).filter(move |run| any || run.1 == h));
         // Rows that are not contiguous make strips of a tile each.
         let strips = runs.flat_map(|(row, height, count)| {
             let (strips, each) = if p.is_across() { (1, count) } else { (count, 1) };
@@ -634,24 +642,21 @@ impl<'a> Bound<'a> {
                 self.store_diagonal(pos, at.rows, sums);
                 continue;
             }
-            if self.in_panels {
-                if columns < p.panel {
-                    sums.chunks_exact_mut(p.panel).for_each(|row| row[columns..].fill(0.0));
+            match self.lines {
+                Lines::Panel => {
+                    if columns < p.panel {
+                        sums.chunks_exact_mut(p.panel).for_each(|row| row[columns..].fill(0.0));
+                    }
+                    dst.buf().write(dst.offset(&pos), sums);
                 }
-                dst.buf().write(dst.offset(&pos), sums);
-                continue;
+                Lines::Column(width) => self.store_across(pos, sums, (columns, width), 1),
+                Lines::ColumnPairs(width) => self.store_across(pos, sums, (columns, width), 2),
+                Lines::RowPairs(width) => {
+                    let (first, strides) = (dst.offset(&pos), [p.row_dim, p.column_dim].map(|d| dst.blocking().strides[d] as usize));
+                    dst.simd().run(Interleaved { sums, panel: p.panel, columns, width, to: dst.buf(), first, strides });
+                }
+                Lines::Any => self.store_rows(pos, sums, (rows, columns)),
             }
-            if let Some(width) = self.across {
-                self.store_across(pos, sums, (columns, width));
-                continue;
-            }
-            if let Some(width) = self.pairs {
-                let (first, strides) = (dst.offset(&pos), [p.row_dim, p.column_dim].map(|d| dst.blocking().strides[d] as usize));
-                let to = dst.buf();
-                dst.simd().run(Interleaved { sums, panel: p.panel, columns, width, to, first, strides });
-                continue;
-            }
-            self.store_rows(pos, sums, (rows, columns));
         }
     }
 
@@ -706,10 +711,10 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// Stores the sums of a tap and panel in a gradient with lines of `width` rows of a column, or of a pair of columns as bf16.
-    fn store_across(&self, mut pos: Pos, sums: &[f32], (columns, width): (usize, usize)) {
-        let (p, dst, pairs) = (self.plan, self.epilogue.dst(), self.pairs_across.is_some());
-        let (step, each) = (dst.blocking().strides[p.column_dim] as usize, if pairs { 2 } else { 1 });
+    /// Stores the sums of a tap and panel in a gradient with lines of `width` rows of `each` columns: one, or a pair as bf16.
+    fn store_across(&self, mut pos: Pos, sums: &[f32], (columns, width): (usize, usize), each: usize) {
+        let (p, dst, pairs) = (self.plan, self.epilogue.dst(), each == 2);
+        let step = dst.blocking().strides[p.column_dim] as usize;
         // Lines that follow each other are stored together.
         let together = if step == width * each { ACROSS_ELEMENTS / width } else { 1 };
         for rows in sums.chunks(width * p.panel) {

@@ -62,12 +62,6 @@ impl Dim {
         if self.stride == 1 { pixels } else { pixels.div_ceil(self.stride) }
     }
 
-    /// The pixel behind the last one that a tap reads.
-    pub(crate) fn end(&self) -> usize {
-        let last = (self.places.saturating_sub(1) * self.stride + self.taps.saturating_sub(1) * self.dilation) as i64 - self.pad;
-        self.size.min((last + 1).max(0) as usize)
-    }
-
     /// Whether every tap is inside at every place.
     pub(crate) fn is_unpadded(&self) -> bool {
         // The other taps are between the first and the last.
@@ -271,6 +265,11 @@ impl Grid {
         tap
     }
 
+    /// Whether slots without a pixel are multiplied, so that copies have zeros there.
+    pub(crate) fn has_zeros(&self) -> bool {
+        self.padded || self.is_merged()
+    }
+
     /// Whether no two taps read the same phase, in boxes of `each` places.
     pub(crate) fn is_partition(&self, [_, each @ ..]: [usize; 4]) -> bool {
         self.slots == each
@@ -331,124 +330,82 @@ impl Grid {
         line
     }
 
-    /// Calls `each` with every row of a copy of a box: where its pixels go, and which they are. Rows with the same pixels follow each
-    /// other. Rows of padding are left out, unless taps are merged: then they are zeros.
-    pub(crate) fn rows(&self, places: &Places, mut each: impl FnMut(usize, Row)) {
-        let [pd, ph, pw] = self.phases;
-        let count =
-            |i: usize| if i < self.joint { places.at[i].1 + self.slots[i] - self.each(i) } else { self.dims[i].span(places.at[i].1) };
-        let (depth, height) = (count(0), count(1));
-        let padding = Row { at: [0; 2], before: 0, first: 0, step: 1, count: 0, behind: self.dims[2].span(places.at[2].1) };
+    /// Calls `each` with every row of slots of a copy of a box: the first slot, the row's pixels, and those that share their words. Rows on
+    /// padding are left out, unless their zeros are multiplied.
+    pub(crate) fn rows(&self, places: &Places, mut each: impl FnMut(usize, [Row; 2])) {
+        let ([pd, ph, pw], [depth, height]) = (self.phases, self.heights(places));
+        let (offset, shared) = (places.pair_offset, places.pair_offset != [0; 3]);
+        let pixels = |i: usize, line: (usize, usize)| {
+            let low = self.pixel(i, places.at[i].0, line);
+            [low, if shared { self.pixel(i, places.at[i].0 + offset[i], line) } else { low }]
+        };
         for (phase_d, d) in (0..pd).flat_map(|p| (0..depth).map(move |d| (p, d))) {
-            let d_at = self.pixel(0, places, self.phase(0, phase_d), d);
+            let depths = pixels(0, (phase_d, d));
             for (h, phase_h) in (0..height).flat_map(|h| (0..ph).map(move |p| (h, p))) {
-                let at = [d_at, self.pixel(1, places, self.phase(1, phase_h), h)];
-                if (0..2).any(|i| i < self.joint && at[i].is_none()) {
+                let heights = pixels(1, (phase_h, h));
+                let is_left_out = |which: usize| (0..2).any(|i| i < self.joint && [depths, heights][i][which].is_none());
+                if !self.padded && is_left_out(0) && is_left_out(1) {
                     continue;
                 }
                 for phase_w in 0..pw {
-                    let phase = (phase_d * ph + phase_h) * pw + phase_w;
-                    let to = ((phase * self.slots[0] + d) * self.slots[1] + h) * self.slots[2];
-                    let at = at[0].zip(at[1]);
-                    each(to, at.map_or(padding, |(d, h)| self.row(places, self.phase(2, phase_w), [d, h])));
+                    let to = (((phase_d * ph + phase_h) * pw + phase_w) * self.slots[0] + d) * self.slots[1] + h;
+                    let row = |which: usize, offset: usize| {
+                        let at = depths[which].zip(heights[which]);
+                        at.map_or(Row::default(), |(d, h)| self.row((places.at[2].0 + offset, places.at[2].1), phase_w, [d, h]))
+                    };
+                    let low = row(0, 0);
+                    each(to * self.slots[2], [low, if shared { row(1, offset[2]) } else { low }]);
                 }
             }
         }
     }
 
-    /// Depths and heights of the slots of a box in a phase of a padded copy.
-    fn padded_lines(&self, places: &Places) -> [usize; 2] {
-        [0, 1].map(|i| {
-            let (low, high) = self.dims[i].shifts();
-            places.at[i].1 + (high - low) as usize
-        })
+    /// Depths and heights of the slots of a box in a phase.
+    fn heights(&self, places: &Places) -> [usize; 2] {
+        [0, 1].map(|i| self.slots_of(i, places.at[i].1))
+    }
+
+    /// Slots of `places` places in a phase.
+    fn slots_of(&self, i: usize, places: usize) -> usize {
+        let (low, high) = self.dims[i].shifts();
+        if i < self.joint { places + (high - low) as usize } else { self.dims[i].span(places) }
     }
 
     /// The slots behind the rows of every phase and depth of a padded copy of a box, from which on an epilogue has zeros unless rows follow.
     pub(crate) fn epilogues(&self, places: &Places) -> impl Iterator<Item = usize> + use<> {
-        let ([depth, height], slots, phases) = (self.padded_lines(places), self.slots, self.phases.iter().product::<usize>());
+        let ([depth, height], slots, phases) = (self.heights(places), self.slots, self.phases.iter().product::<usize>());
         (0..phases).flat_map(move |phase| (0..depth).map(move |d| ((phase * slots[0] + d) * slots[1] + height) * slots[2]))
-    }
-
-    /// Calls `each` with every row of slots of a padded copy of a box: the first slot, the row's pixels, and those that share their words.
-    pub(crate) fn padded_rows(&self, places: &Places, mut each: impl FnMut(usize, [Row; 2])) {
-        let ([pd, ph, pw], [depth, height]) = (self.phases, self.padded_lines(places));
-        let paired = if places.pair_offset == [0; 3] { 1 } else { 2 };
-        for (phase_d, d) in (0..pd).flat_map(|p| (0..depth).map(move |d| (p, d))) {
-            for (phase_h, h) in (0..ph).flat_map(|p| (0..height).map(move |h| (p, h))) {
-                let lines = [(phase_d, d), (phase_h, h)];
-                for phase_w in 0..pw {
-                    let to = (((phase_d * ph + phase_h) * pw + phase_w) * self.slots[0] + d) * self.slots[1] + h;
-                    let mut rows = [Row::default(); 2];
-                    for (row, offset) in rows.iter_mut().zip([[0; 3], places.pair_offset]).take(paired) {
-                        *row = self.padded_row(places, (lines, phase_w), offset);
-                    }
-                    if paired == 1 {
-                        rows[1] = rows[0];
-                    }
-                    each(to * self.slots[2], rows);
-                }
-            }
-        }
-    }
-
-    /// The pixels of a row of slots of a padded copy at places that are `offset` further.
-    fn padded_row(&self, places: &Places, (lines, phase): ([(usize, usize); 2], usize), offset: [usize; 3]) -> Row {
-        let pixels = |i: usize, phase: usize| self.dims[i].pixels(self.phase(i, phase)) as i64;
-        let slot = |i: usize| (places.at[i].0 + offset[i]) as i64 + self.first[i];
-        let mut at = [0; 2];
-        for (i, (phase, line)) in lines.into_iter().enumerate() {
-            let place = slot(i) + line as i64;
-            if !(0..pixels(i, phase)).contains(&place) {
-                return Row::default();
-            }
-            at[i] = place as usize * self.dims[i].stride + self.phase(i, phase);
-        }
-        let (low, high) = self.dims[2].shifts();
-        let (first, slots) = (slot(2), places.at[2].1 as i64 + high - low);
-        let before = (-first).clamp(0, slots);
-        let count = (pixels(2, phase) - first).clamp(before, slots) - before;
-        let (step, phase) = (self.dims[2].stride, self.phase(2, phase));
-        Row { at, before: before as usize, first: (first + before).max(0) as usize * step + phase, step, count: count as usize, behind: 0 }
     }
 
     fn phase(&self, i: usize, index: usize) -> usize {
         if i >= self.joint { 0 } else { self.dims[i].phase_shift(index).phase }
     }
 
-    /// Places of a full box.
-    fn each(&self, i: usize) -> usize {
-        let (low, high) = self.dims[i].shifts();
-        self.slots[i] - (high - low) as usize
-    }
-
-    /// The pixel in slot `slot` of a phase, if there is one.
-    fn pixel(&self, i: usize, places: &Places, phase: usize, slot: usize) -> Option<usize> {
+    /// What the slots of dimension `i` in a phase hold, if the first place is `first`: the place of the first slot, its pixels per place, and
+    /// their number.
+    fn of_slots(&self, i: usize, first: usize, phase: usize) -> (i64, usize, i64) {
+        let dim = &self.dims[i];
         if i >= self.joint {
-            let pixel = (places.at[i].0 * self.dims[i].stride + slot) as i64 - self.dims[i].pad;
-            return usize::try_from(pixel).ok().filter(|p| *p < self.dims[i].size);
+            return ((first * dim.stride) as i64 - dim.pad, 1, dim.size as i64);
         }
-        let place = places.at[i].0 as i64 + self.first[i] + slot as i64;
-        let pixel = usize::try_from(place).ok()? * self.dims[i].stride + phase;
-        (pixel < self.dims[i].size).then_some(pixel)
+        (first as i64 + self.first[i], dim.stride, dim.pixels(phase) as i64)
     }
 
-    fn row(&self, places: &Places, phase: usize, at: [usize; 2]) -> Row {
-        let dim = &self.dims[2];
-        let (place, count) = places.at[2];
-        if self.is_merged() {
-            let first = (place * dim.stride) as i64 - dim.pad;
-            let cells = dim.span(count);
-            let before = (-first).clamp(0, cells as i64) as usize;
-            let inside = (dim.size as i64 - first).clamp(before as i64, cells as i64) as usize - before;
-            return Row { at, before, first: (first + before as i64) as usize, step: 1, count: inside, behind: cells - before - inside };
-        }
-        let first = place as i64 + self.first[2];
-        let skipped = (-first).max(0) as usize;
-        let slots = (count + self.slots[2] - self.each(2)).saturating_sub(skipped);
-        let first = (first + skipped as i64) as usize;
-        let pixels = dim.pixels(phase).saturating_sub(first);
-        Row { at, before: skipped, first: first * dim.stride + phase, step: dim.stride, count: slots.min(pixels), behind: 0 }
+    /// The pixel in a slot of a phase, if there is one.
+    fn pixel(&self, i: usize, first: usize, (phase, slot): (usize, usize)) -> Option<usize> {
+        let phase = self.phase(i, phase);
+        let (first, step, pixels) = self.of_slots(i, first, phase);
+        let place = first + slot as i64;
+        (0..pixels).contains(&place).then(|| place as usize * step + phase)
+    }
+
+    /// The pixels of a row of slots, for `count` places from `first` on.
+    fn row(&self, (first, count): (usize, usize), phase: usize, at: [usize; 2]) -> Row {
+        let (phase, slots) = (self.phase(2, phase), self.slots_of(2, count) as i64);
+        let (first, step, pixels) = self.of_slots(2, first, phase);
+        let before = (-first).clamp(0, slots);
+        let count = (pixels - first).clamp(before, slots) - before;
+        Row { at, before: before as usize, first: (first + before).max(0) as usize * step + phase, step, count: count as usize }
     }
 }
 
@@ -457,14 +414,12 @@ impl Grid {
 pub(crate) struct Row {
     /// Depth and height.
     pub(crate) at: [usize; 2],
-    /// Slots of the copy before the first pixel; zeros if taps are merged.
+    /// Slots of the copy before the first pixel.
     pub(crate) before: usize,
     /// First pixel, distance of two, number of pixels.
     pub(crate) first: usize,
     pub(crate) step: usize,
     pub(crate) count: usize,
-    /// Slots behind them; zeros.
-    pub(crate) behind: usize,
 }
 
 /// The two halves of the places of an image, in one dimension, at which all taps are inside: each tap reads the same in both. The remaining

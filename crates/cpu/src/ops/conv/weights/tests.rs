@@ -42,7 +42,7 @@ fn pixels_are_where_lines_say() {
                 let count = each.min(dim.places - first);
                 let places = Places { images: (0, 1), at: [(0, 1), (0, 1), (first, count)], pair_offset: [0; 3] };
                 let mut copy = vec![None; grid.pixels().unwrap()];
-                grid.rows(&places, |to, row| {
+                grid.rows(&places, |to, [row, _]| {
                     for i in 0..row.count {
                         copy[to + row.before + i] = Some(row.first + i * row.step);
                     }
@@ -73,12 +73,12 @@ fn merged_rows_have_their_padding() {
         let grid = Grid::new([row, row, dim], [1, 1, dim.places], 2);
         let places = Places { images: (0, 1), at: [(0, 1), (0, 1), (0, dim.places)], pair_offset: [0; 3] };
         let mut copy = vec![Some(usize::MAX); grid.pixels().unwrap()];
-        grid.rows(&places, |to, row| {
+        grid.rows(&places, |to, [row, _]| {
             copy[to..to + row.before].fill(None);
             for i in 0..row.count {
                 copy[to + row.before + i] = Some(row.first + i * row.step);
             }
-            copy[to + row.before + row.count..][..row.behind].fill(None);
+            copy[to + row.before + row.count..to + grid.lines().0].fill(None);
         });
         let line = grid.copied([0; 3], 0);
         for place in 0..dim.places {
@@ -98,12 +98,12 @@ fn joint_taps_have_their_padding() {
         let grid = Grid::new([row, height, across], [1, height.places, across.places], 1);
         let places = Places { images: (0, 1), at: [(0, 1), (0, height.places), (0, across.places)], pair_offset: [0; 3] };
         let mut copy = vec![Some((usize::MAX, 0)); grid.pixels().unwrap()];
-        grid.rows(&places, |to, row| {
+        grid.rows(&places, |to, [row, _]| {
             copy[to..to + row.before].fill(None);
             for i in 0..row.count {
                 copy[to + row.before + i] = Some((row.at[1], row.first + i * row.step));
             }
-            copy[to + row.before + row.count..][..row.behind].fill(None);
+            copy[to + row.before + row.count..to + grid.lines().0].fill(None);
         });
         let line = grid.copied([0; 3], 0);
         for (h, w) in (0..height.places).flat_map(|h| (0..across.places).map(move |w| (h, w))) {
@@ -129,7 +129,7 @@ fn padded_slots_are_where_lines_say() {
                 let count = each.min(dim.places - first);
                 let places = Places { images: (0, 1), at: [(0, 1), (0, 1), (first, count)], pair_offset: [0; 3] };
                 let mut copy = vec![None; grid.pixels().unwrap()];
-                grid.padded_rows(&places, |to, [row, _]| {
+                grid.rows(&places, |to, [row, _]| {
                     for i in 0..row.count {
                         copy[to + row.before + i] = Some(row.first + i * row.step);
                     }

@@ -49,8 +49,6 @@ const JOINT_PART_STEPS: usize = 24;
 const MAX_UNSPLIT_PLACES: usize = 64;
 /// Most taps of a dimension that are merged.
 const MAX_JOINT_TAPS: usize = 64;
-/// Steps of a box below which rows in blocks of channels are copied.
-const MIN_UNCOPIED_STEPS: usize = 32;
 /// Least rows of a block when blocks are cut.
 const MIN_BLOCK_ROWS: usize = 48;
 /// Columns of the widest panel.
@@ -61,6 +59,8 @@ const MAX_SLICES_BYTES: usize = 1 << 20;
 const MAX_SLICES: usize = 16;
 /// Rows over all taps up to which columns are not copied to panels.
 const MAX_UNPACKED_ROWS: usize = 2 * CACHE_LINE_ELEMENTS;
+/// Channels of a block from which on rows are read in place: tiles do not cross blocks.
+const MIN_ROWS_IN_PLACE: usize = 8;
 /// Most bytes between pixels for reading rows in place.
 const MAX_PIXEL_STRIDE: usize = 2048;
 /// The same if the bytes are an odd number of cache lines, which spreads pixels over all sets of L1.
@@ -256,15 +256,14 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
 /// Types and layouts that would be read element by element.
 fn check(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<(), Skip> {
     let types = tensors.map(|t| t.dtype);
+    let has_strides = |(t, roles): (&Tensor, &Roles)| t.is_empty() || roles.strides(t).is_some();
+    if !tensors.into_iter().zip(&task.roles).all(has_strides) {
+        return Err(Skip::Layout("of data: channels are not neighbours".into()));
+    }
     if types != [DataType::F32; 2] && Pairs::of(task, tensors, isa).is_none() {
         return Err(Skip::DataType(format!("{} by {}, {} images", types[0], types[1], task.images)));
     }
-    let has_strides = |(t, roles): (&Tensor, &Roles)| t.is_empty() || roles.strides(t).is_some();
-    if tensors.into_iter().zip(&task.roles).all(has_strides) {
-        Ok(())
-    } else {
-        Err(Skip::Layout("of data: channels are not neighbours".into()))
-    }
+    Ok(())
 }
 
 /// What the two 16-bit elements of a word are.
@@ -277,7 +276,8 @@ pub(super) enum Pairs {
 impl Pairs {
     /// The pairs, if there are any. Emulating a product by several instructions is worth it only for pairs of images, which need no copy.
     pub(super) fn of(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Option<Pairs> {
-        let short = tensors.iter().all(|t| t.dtype == DataType::Bf16);
+        let short =
+            tensors.iter().zip(&task.roles).all(|(t, roles)| t.dtype == DataType::Bf16 && (t.is_empty() || roles.strides(t).is_some()));
         match task.images {
             _ if !short => None,
             2.. => Some(Pairs::Images),
@@ -404,8 +404,7 @@ impl Task {
         let narrow = |channels: usize| channels <= most && window[2].taps > 1 && window[2].dilation == 1 && (s.g == 1 || !isa.amx);
         let merges = setup.x_first && s.g == 1 && narrow(columns);
         let few = window.iter().fold(columns * rows, |n, dim| n.saturating_mul(dim.taps)) < MAX_SCATTERED_ELEMENTS as usize;
-        let stores = setup.weights.dtype == DataType::F32 || setup.weights.blocking().is_some_and(|b| b.inner.len() == 2);
-        let sooner = stores && is_sooner_turned([rows, columns], (&window, s.mb as usize), isa);
+        let sooner = setup.weights.dtype == DataType::F32 && !isa.amx && is_sooner_turned([rows, columns], (&window, s.mb as usize));
         let turned = idle || merges && few && turned < over.max(LATENCY) || sooner;
         let (column_dim, row_dim) = if turned { (first + 1, first) } else { (first, first + 1) };
         Task {
@@ -424,11 +423,11 @@ impl Task {
     }
 }
 
-/// Whether rows and columns of windows of one pixel are exchanged, though the gradient is then stored number by number: if that leaves fewer vectors to
-/// multiply, or on AMX, which transposes rows, fewer rows.
-fn is_sooner_turned([rows, columns]: [usize; 2], (window, images): (&[Dim; 3], usize), isa: Isa) -> bool {
+/// Whether vectors exchange rows and columns of windows of one pixel, though the gradient is then stored number by number, because that leaves
+/// fewer vectors to multiply.
+fn is_sooner_turned([rows, columns]: [usize; 2], (window, images): (&[Dim; 3], usize)) -> bool {
     let depth = window.iter().fold(images, |n, dim| n.saturating_mul(dim.places));
-    let work = |rows: usize, columns: usize| if isa.amx { rows } else { rows.saturating_mul(columns.div_ceil(CACHE_LINE_ELEMENTS)) };
+    let work = |rows: usize, columns: usize| rows.saturating_mul(columns.div_ceil(CACHE_LINE_ELEMENTS));
     let (here, turned) = (work(rows, columns), work(columns, rows));
     let saved = here.saturating_sub(turned).saturating_mul(depth);
     let enough = rows.min(columns) >= CACHE_LINE_ELEMENTS && here > turned + turned / 4;
@@ -629,15 +628,10 @@ impl Gradient {
         let pixels = self.sliding().grid.dims.iter().any(|d| d.places > 1);
         let step = |s: &Strides, side: &Side| if pixels { s.at[2] * side.grid.dims[2].stride * 4 } else { s.image * 4 };
         let whole = |s: &Strides, side: &Side| s.is_plain() || self.groups == 1 || side.channels.is_multiple_of(s.block);
-        // Taps that skip pixels have a part for every row of the image; if no two taps read the same pixel, a copy makes it a single part.
-        let (across, taps) = (&self.rows.grid.dims[2], self.all_taps());
-        let skips = self.rows_slide && across.stride > 1 && across.places > 1 && self.rows.grid.is_partition(self.each);
-        // Tiles do not cross blocks of channels. With few steps, that costs more than a copy.
-        let few = self.each.iter().product::<usize>() < MIN_UNCOPIED_STEPS;
         let spread = |bytes: usize| bytes <= MAX_ODD_PIXEL_STRIDE && (bytes / 64) % 2 == 1;
         let near = |s: &Strides| {
             let bytes = step(s, &self.rows);
-            (bytes <= MAX_PIXEL_STRIDE || spread(bytes)) && whole(s, &self.rows) && !skips && (s.is_plain() || !few)
+            (bytes <= MAX_PIXEL_STRIDE || spread(bytes)) && whole(s, &self.rows) && s.block >= MIN_ROWS_IN_PLACE
         };
         let in_panels = |s: &Strides| {
             let alone = self.groups == 1 && self.columns.channels == self.panel;
@@ -651,7 +645,7 @@ impl Gradient {
         let near_plain = |s: &Strides| s.is_plain() && step(s, &self.columns) <= MAX_PIXEL_STRIDE;
         // So are many channels that few rows are multiplied with.
         let each_once = !self.rows_slide && self.columns.grid.is_partition(self.each);
-        let met = self.rows.channels.saturating_mul(if each_once { 1 } else { taps }).saturating_mul(self.rows_per_channel());
+        let met = self.rows.channels.saturating_mul(if each_once { 1 } else { self.all_taps() }).saturating_mul(self.rows_per_channel());
         let whole_blocks = |s: &Strides| s.is_plain() || s.block == self.panel && whole(s, &self.columns);
         let within = |s: &Strides| whole_blocks(s) && step(s, &self.columns) <= MAX_ODD_PIXEL_STRIDE;
         let wide = met <= MAX_UNPACKED_ROWS && !columns_there && floats(columns) && self.columns.strides.as_ref().is_some_and(within);
@@ -812,9 +806,8 @@ impl Gradient {
         (self.columns.each, self.columns.blocks) = cut(columns, most_columns, self.panel);
         let region = self.rows.each.checked_mul(self.rows_per_channel())?.checked_mul(self.panel)?;
         let panels = self.columns.each.div_ceil(self.panel);
-        // Packed panels share the lists of a tap, since they are near. Of those that are read in place, some stay in L1 over all taps.
-        let in_l1 = if self.far { 1 } else { (self.budget.near / (self.panel * steps.max(1) * 4)).max(1) };
-        self.panels_of_lists = if self.columns.in_place { in_l1.min(panels) } else { self.panels_at_once };
+        // Packed panels share the lists of a tap, since they are near.
+        self.panels_of_lists = if self.columns.in_place { 1 } else { self.panels_at_once };
         if self.is_single() && self.epilogue.is_none() {
             // Their sums are stored tap by tap.
             self.panels_of_lists = self.panels_of_lists.min(self.budget.hot / size_of::<f32>() / region.max(1)).max(1);
@@ -875,18 +868,6 @@ impl Gradient {
             let (each, more) = (n / tiles, n % tiles);
             [(first, each + 1, more), (first + more * (each + 1), each, tiles - more)].into_iter().filter(|(_, _, count)| *count > 0)
         })
-    }
-
-    /// The heights of the tiles of [`Gradient::runs`]: up to four different ones, the rest zeros.
-    pub(crate) fn heights(&self, rows: usize, vectors: usize) -> [usize; 4] {
-        let (at_once, tall) = (self.rows_together().min(rows.max(1)), max_tile_rows(self.isa, self.product, vectors));
-        let of = |n: usize| {
-            let tiles = n.div_ceil(tall).max(1);
-            [if n.is_multiple_of(tiles) { 0 } else { n / tiles + 1 }, n / tiles]
-        };
-        let (whole, last) = (of(at_once), of(rows % at_once));
-        let other = last.map(|h| if whole.contains(&h) { 0 } else { h });
-        [whole[0], whole[1], other[0], other[1]]
     }
 
     /// Vectors of the panel that begins with column `first` of a group.
