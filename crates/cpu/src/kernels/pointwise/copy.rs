@@ -1,7 +1,7 @@
 //! Copies of elements between layouts, bit by bit.
 
 use super::pipeline::zero;
-use super::{CHUNK, Chunk, Chunks, Counts, GRAIN, Nest, OPERANDS, Place, Tile, split};
+use super::{CHUNK, Chunk, Chunks, Counts, GRAIN, Nest, OPERANDS, Place, Tile};
 use crate::kernels::multiversion::{Simd, multiversion};
 use crate::kernels::scratch::Scratch;
 use crate::kernels::transpose::{Matrix, RegisterTranspose};
@@ -216,44 +216,44 @@ impl Copies {
         Ok(())
     }
 
-    /// Copies all elements; tiles are transposed by `squares` if given.
+    /// Copies all elements; tiles are transposed by `squares` if given. Several sources take turns, so that the parts of a line of the
+    /// destination are written while it is in a cache.
     fn execute(&self, squares: Option<&RegisterTranspose>, simd: Simd, ctx: &Ctx<'_>) -> Result<(), Error> {
         self.before(ctx)?;
-        let to = ctx.buf(self.dst)?;
-        let bits = self.dtype.bits();
-        let bad = || Error::Runtime("blocks of the arguments do not nest".into());
-        let layout = |arg| ctx.bound(arg).map(|b| &b.tensor.layout).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"));
-        for Move { src, nest: planned } in &self.moves {
-            let from = ctx.buf(*src)?;
-            let late;
-            let nest = match planned {
-                Some(nest) => nest,
-                None => {
-                    let (to, from) = (layout(self.dst)?, layout(*src)?);
-                    late = nest(&to.dims, [to, from], self.tile).ok_or_else(bad)?;
-                    &late
+        let late = match self.moves[..] {
+            [Move { src, nest: None }] => Some(self.late(ctx, src)?),
+            _ => None,
+        };
+        let moves = || self.moves.iter().filter_map(|m| Some((m.src, m.nest.as_ref().or(late.as_ref())?)));
+        moves().try_for_each(|(src, _)| ctx.buf(src).map(drop))?;
+        let (to, bits, unit) = (ctx.buf(self.dst)?, self.dtype.bits(), self.tile.area() as u64);
+        let all = moves().map(|(_, nest)| nest.volume() as u64).sum::<u64>();
+        let tasks = if bits == 4 { all.min(1) } else { all.div_ceil(GRAIN as u64) };
+        ctx.executor().run(ctx.executor().threads(), tasks as usize, &|_, task| {
+            for (src, nest) in moves() {
+                let (Ok(from), volume) = (ctx.buf(src), nest.volume()) else { continue };
+                let each = (volume as u64).div_ceil(tasks).next_multiple_of(unit) as i64;
+                let range = (task as i64 * each).min(volume)..((task as i64 + 1) * each).min(volume);
+                match squares.filter(|_| nest.is_turned(1)) {
+                    Some(squares) => nest.chunks(range, self.tile.area(), |chunk| turn(squares, bits / 8, [to, from], chunk)),
+                    None if bits == 4 => nest.walk(range, |chunk| nibbles(to, from, chunk)),
+                    None => nest.repeated(range, |chunks| match bits {
+                        8 => elements::<u8>(simd, to, from, chunks),
+                        16 => elements::<u16>(simd, to, from, chunks),
+                        32 => elements::<u32>(simd, to, from, chunks),
+                        _ => elements::<u64>(simd, to, from, chunks),
+                    }),
                 }
-            };
-            let grain = if bits == 4 { i64::MAX } else { GRAIN };
-            if let Some(squares) = squares.filter(|_| nest.is_turned(1)) {
-                split(ctx.executor(), nest.volume(), grain, &|range| {
-                    nest.chunks(range, Tile::SQUARES.area(), |chunk| turn(squares, bits / 8, [to, from], chunk));
-                });
-                continue;
             }
-            split(ctx.executor(), nest.volume(), grain, &|range| {
-                if bits == 4 {
-                    return nest.walk(range, |chunk| nibbles(to, from, chunk));
-                }
-                nest.repeated(range, |chunks| match bits {
-                    8 => elements::<u8>(simd, to, from, chunks),
-                    16 => elements::<u16>(simd, to, from, chunks),
-                    32 => elements::<u32>(simd, to, from, chunks),
-                    _ => elements::<u64>(simd, to, from, chunks),
-                });
-            });
-        }
+        });
         self.behind(ctx)
+    }
+
+    /// The loops over the elements of the destination and a source whose sizes or strides the execution gives.
+    fn late(&self, ctx: &Ctx<'_>, src: Arg) -> Result<Nest, Error> {
+        let layout = |arg| ctx.bound(arg).map(|b| &b.tensor.layout).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"));
+        let (to, from) = (layout(self.dst)?, layout(src)?);
+        nest(&to.dims, [to, from], self.tile).ok_or_else(|| Error::Runtime("blocks of the arguments do not nest".into()))
     }
 }
 
