@@ -11,6 +11,8 @@ const BACKWARD_PASSES: i64 = 3;
 
 /// Elements of a row of several vectors that stays in L1 as f32, beside scale and shift.
 const KEPT: RangeInclusive<i64> = 128..=1536;
+/// Fewest such rows: a single one waits for what it has just stored.
+const MIN_ROWS: i64 = 4;
 
 /// A normalisation.
 pub(super) struct Norm<'p> {
@@ -170,7 +172,8 @@ impl<'p> Norm<'p> {
 
     /// Whether a row of the source, which three stages read, is converted once and kept.
     fn keeps_source(&self) -> bool {
-        let fits = self.src.dims().last().is_some_and(|n| KEPT.contains(n));
+        let (dims, row) = (self.src.dims(), self.src.dims().last().copied().unwrap_or(0));
+        let fits = KEPT.contains(&row) && dims.volume().is_some_and(|all| all >= MIN_ROWS * row);
         fits && self.by_row && self.src.dtype != DataType::F32 && !self.flags.use_global_stats && !self.flags.rms
     }
 
