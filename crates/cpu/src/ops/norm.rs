@@ -3,10 +3,16 @@
 use crate::kernels::pointwise::{Builder, FoldOp, IN_ALL, Over, Pipeline, Split, Sums, Table, summed_rows};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, NormFlags, Prop};
-use oxidnn_spec::{Arg, Layout, Problem, Tensor};
+use oxidnn_spec::{Arg, DataType, Layout, Op, Problem, Tensor};
+use std::ops::RangeInclusive;
 
 /// Passes over a row in a backward pass.
 const BACKWARD_PASSES: i64 = 3;
+
+/// Elements of a row of several vectors that stays in L1 as f32, beside scale and shift.
+const KEPT: RangeInclusive<i64> = 128..=1536;
+/// Fewest such rows: a single one waits for what it has just stored.
+const MIN_ROWS: i64 = 4;
 
 /// A normalisation.
 pub(super) struct Norm<'p> {
@@ -28,6 +34,8 @@ pub(super) struct Norm<'p> {
     pub(super) channel: u32,
     /// The order of the bits, if a mask of positive results is a workspace.
     pub(super) workspace: Option<Layout>,
+    /// Whether a kernel runs all stages on a row.
+    pub(super) by_row: bool,
 }
 
 /// The gradients of parameters, in the order of their sums.
@@ -51,33 +59,41 @@ struct Stats {
     inverse: usize,
 }
 
-impl Norm<'_> {
-    /// The pipeline of the pass.
+impl<'p> Norm<'p> {
+    /// The normalisation of a problem.
+    ///
+    /// # Errors
+    /// Other operations.
+    pub(super) fn of(problem: &'p Problem) -> Result<Norm<'p>, Skip> {
+        let (prop, flags, epsilon, src) = match &problem.op {
+            Op::BatchNorm(op) => (op.prop, op.flags, op.epsilon, &op.src),
+            Op::LayerNorm(op) => (op.prop, op.flags, op.epsilon, &op.src),
+            Op::GroupNorm(op) => (op.prop, op.flags, op.epsilon, &op.src),
+            _ => return Err(Skip::Op("another operation than a normalisation")),
+        };
+        let last = src.dims().len() - 1;
+        let (kept, channel, split, workspace) = match &problem.op {
+            Op::BatchNorm(op) => (0b10, 0b10, None, op.workspace.as_ref().and_then(|_| op.bits())),
+            Op::GroupNorm(op) => (0b011, 0b110, Some((1, op.groups)), None),
+            _ => ((1 << last) - 1, 1 << last, None, None),
+        };
+        Ok(Norm { problem, prop, flags, epsilon: epsilon.get(), src, split, kept, channel, workspace, by_row: false })
+    }
+
+    /// The pipeline of the pass. Kernels that run all stages on a row accumulate the gradients of scale and shift.
     ///
     /// # Errors
     /// [`Skip`] for layouts, types and attributes that pipelines do not do.
     pub(super) fn pipeline(&self) -> Result<(Pipeline, usize), Skip> {
-        self.made(Norm::backward)
-    }
-
-    /// The same for kernels that run all stages on a row, which accumulates the gradients of scale and shift.
-    ///
-    /// # Errors
-    /// As for [`Norm::pipeline`].
-    pub(super) fn pipeline_by_row(&self) -> Result<(Pipeline, usize), Skip> {
-        self.made(if self.is_learnt() && !self.is_shared() { Norm::backward_by_row } else { Norm::backward })
-    }
-
-    fn made(&self, backward: impl Fn(&Self, &mut Builder<'_>) -> Result<(), Skip>) -> Result<(Pipeline, usize), Skip> {
         let mut b = Builder::new(self.problem, self.src.dims(), self.split)?;
         if b.space().contains(&0) {
             [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].into_iter().try_for_each(|arg| b.zero(arg))?;
             return b.finish();
         }
-        if self.prop.is_forward() {
-            self.forward(&mut b)?
-        } else {
-            backward(self, &mut b)?
+        match self.prop.is_forward() {
+            true => self.forward(&mut b)?,
+            false if self.by_row && self.is_learnt() && !self.is_shared() => self.backward_by_row(&mut b)?,
+            false => self.backward(&mut b)?,
         }
         b.finish()
     }
@@ -123,6 +139,10 @@ impl Norm<'_> {
         if let Some(mean) = stats.mean {
             b.stage(Over::All);
             b.load_argument(0, Arg::SRC)?;
+            if self.keeps_source() {
+                let kept = self.source(b)?;
+                b.store(0, kept);
+            }
             b.fold(0, FoldOp::Sum, mean);
             b.stage(Over::Kept);
             b.load(0, mean);
@@ -131,7 +151,8 @@ impl Norm<'_> {
             self.keep(b, Arg::MEAN)?;
         }
         b.stage(Over::All);
-        b.load_argument(0, Arg::SRC)?;
+        let source = self.source(b)?;
+        b.load(0, source);
         if let Some(mean) = stats.mean {
             b.with(0, BinaryAlg::Sub, mean);
         }
@@ -147,6 +168,18 @@ impl Norm<'_> {
         }
         b.store(0, stats.inverse);
         Ok(())
+    }
+
+    /// Whether a row of the source, which three stages read, is converted once and kept.
+    fn keeps_source(&self) -> bool {
+        let (dims, row) = (self.src.dims(), self.src.dims().last().copied().unwrap_or(0));
+        let fits = KEPT.contains(&row) && dims.volume().is_some_and(|all| all >= MIN_ROWS * row);
+        fits && self.by_row && self.src.dtype != DataType::F32 && !self.flags.use_global_stats && !self.flags.rms
+    }
+
+    /// The source for the stages after the first.
+    fn source(&self, b: &mut Builder<'_>) -> Result<usize, Skip> {
+        if self.keeps_source() { b.row() } else { b.argument(Arg::SRC) }
     }
 
     /// Stores `r[0]` to a statistic, if the problem has it.
@@ -191,7 +224,8 @@ impl Norm<'_> {
 
     /// `r[0]` becomes the result before a fused ReLU; uses `r[1]`.
     fn normalise(&self, b: &mut Builder<'_>, stats: Stats) -> Result<(), Skip> {
-        b.load_argument(0, Arg::SRC)?;
+        let source = self.source(b)?;
+        b.load(0, source);
         if let Some(mean) = stats.mean {
             b.with(0, BinaryAlg::Sub, mean);
         }

@@ -47,12 +47,14 @@ pub(super) fn part(tensor: &Tensor, images: i64, rows: i64) -> Option<Tensor> {
 /// Bytes of a line of memory, which bands do not share.
 const LINE: usize = 64;
 
-/// The rows of a band: as many as leave their part of `bytes` in L2; `None` if the caches keep the tensors, or if these are not apart in images and rows.
+/// The rows of a band: as many as leave their part of `bytes` in L2; `None` if the caches keep the tensors, or if their images or rows share lines of
+/// memory.
 pub(super) fn rows_of_band(tensors: &[&Tensor], bytes: usize, target: &CpuTarget) -> Option<i64> {
     let dims = tensors.first()?.dims();
     let all = tensors.iter().fold(0usize, |sum, t| sum.saturating_add(t.bytes()));
     let is_whole = |t: &Tensor, d: usize| t.dims()[d] == dims[d] && t.blocking().is_some_and(|b| b.padded_dims[d] == dims[d]);
-    let is_cut = |t: &&Tensor| [0, 2].iter().all(|d| is_apart(t, *d) && is_whole(t, *d)) && self::bytes(t, 2) >= LINE;
+    let has_lines = |t: &Tensor, d: usize| dims[d] == 1 || self::bytes(t, d) >= LINE;
+    let is_cut = |t: &&Tensor| [0, 2].iter().all(|d| is_apart(t, *d) && is_whole(t, *d) && has_lines(t, *d));
     if dims.len() < 4 || target.is_near(all) || !tensors.iter().all(is_cut) {
         return None;
     }

@@ -1,14 +1,10 @@
 //! Copies of elements between layouts, bit by bit.
 
 use super::pipeline::zero;
-use super::{CHUNK, Chunk, Chunks, Counts, GRAIN, Nest, OPERANDS, Place, Tile, split};
+use super::{CHUNK, Chunk, Chunks, Counts, GRAIN, Nest, OPERANDS, Place};
 use crate::kernels::multiversion::{Simd, multiversion};
 use crate::kernels::scratch::Scratch;
-use crate::kernels::transpose::{Matrix, RegisterTranspose};
-use crate::row::{Generated, Kernel};
-use oxidnn_jit::Isa;
-use oxidnn_jit::ir::Elem;
-use oxidnn_jit::kernels::transpose::{self as generated, UNCHANGED};
+use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx, Element, Executor, Loop, Skip};
 use oxidnn_spec::{Arg, DataType, Dims, Error, Layout, Tensor};
 
@@ -19,7 +15,6 @@ pub struct Copies {
     dtype: DataType,
     moves: Vec<Move>,
     padding: Padding,
-    tile: Tile,
 }
 
 /// How the padded area is zeroed.
@@ -69,14 +64,6 @@ pub fn clear(executor: &dyn Executor, to: Buf<'_>) {
     });
 }
 
-/// The same with tiles that generated code transposes in registers.
-#[derive(Debug)]
-pub struct Squared {
-    copies: Copies,
-    isa: Isa,
-    elem: Elem,
-}
-
 /// What zeroing the padded area counts: a traversal, and bytes that are cleared as a whole.
 pub type Zeros = (Counts, usize);
 
@@ -96,28 +83,7 @@ impl Copies {
     pub fn new(dst: Arg, tensor: &Tensor) -> Result<Copies, Skip> {
         let bad = || Skip::Layout(format!("of {dst}"));
         let padding = Padding::of(tensor).ok_or_else(bad)?;
-        Ok(Copies { dst, dtype: tensor.dtype, moves: Vec::new(), padding, tile: Tile::CHUNK })
-    }
-
-    /// Chooses tiles for [`Copies::squared`], before anything is added.
-    #[must_use]
-    pub fn tiled(self) -> Copies {
-        Copies { tile: Tile::SQUARES, ..self }
-    }
-
-    /// The same copies with tiles that generated code transposes in registers.
-    ///
-    /// # Errors
-    /// [`Skip`] for types of other than 8, 16 or 32 bits, and if there are no tiles.
-    pub fn squared(self, isa: Isa) -> Result<Squared, Skip> {
-        let elem = match self.dtype.bits() {
-            8 => Elem::Low8,
-            16 => Elem::Low16,
-            32 => Elem::F32,
-            _ => return Err(Skip::DataType(format!("{}, not of 8, 16 or 32 bits", self.dtype))),
-        };
-        let turned = self.moves.iter().filter_map(|m| m.nest.as_ref()).any(|nest| nest.is_turned(1));
-        if turned { Ok(Squared { copies: self, isa, elem }) } else { Err(Skip::Layout("of src and dst: the same neighbours".into())) }
+        Ok(Copies { dst, dtype: tensor.dtype, moves: Vec::new(), padding })
     }
 
     /// Adds a copy of `src`, of layout `from`, to the elements of the destination that `to` describes; to all of them if the execution
@@ -128,7 +94,7 @@ impl Copies {
     pub fn add(&mut self, src: Arg, dims: &Dims, to: &Layout, from: &Layout) -> Result<(), Skip> {
         let late = [to, from].iter().any(|l| l.has_runtime());
         let bad = || Skip::Layout(format!("of {src} and {}: blocks that do not nest", self.dst));
-        let nest = if late { None } else { Some(nest(dims, [to, from], self.tile).ok_or_else(bad)?) };
+        let nest = if late { None } else { Some(nest(dims, [to, from]).ok_or_else(bad)?) };
         self.moves.push(Move { src, nest });
         Ok(())
     }
@@ -162,28 +128,7 @@ impl Copies {
 
 impl Kernel for Copies {
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
-        self.execute(None, simd, ctx)
-    }
-}
-
-impl Squared {
-    /// As for [`Copies::counts`], with positions of squares.
-    pub fn counts(&self) -> Option<(Counts, Zeros)> {
-        let (mut counts, zeros) = self.copies.counts()?;
-        counts[1][2] = self.copies.moves.first()?.nest.as_ref()?.in_squares(1, self.copies.tile.area());
-        Some((counts, zeros))
-    }
-}
-
-impl Generated for Squared {
-    type Code = RegisterTranspose;
-
-    fn build(&self) -> Result<RegisterTranspose, Error> {
-        RegisterTranspose::of(self.isa, generated::Transpose { from: self.elem, to: self.elem, factors: UNCHANGED, placed: false })
-    }
-
-    fn run(&self, squares: &RegisterTranspose, simd: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
-        self.copies.execute(Some(squares), simd, ctx)
+        self.execute(simd, ctx)
     }
 }
 
@@ -216,34 +161,27 @@ impl Copies {
         Ok(())
     }
 
-    /// Copies all elements; tiles are transposed by `squares` if given.
-    fn execute(&self, squares: Option<&RegisterTranspose>, simd: Simd, ctx: &Ctx<'_>) -> Result<(), Error> {
+    /// Copies all elements. Several sources take turns, so that the parts of a line of the
+    /// destination are written while it is in a cache.
+    fn execute(&self, simd: Simd, ctx: &Ctx<'_>) -> Result<(), Error> {
         self.before(ctx)?;
-        let to = ctx.buf(self.dst)?;
-        let bits = self.dtype.bits();
-        let bad = || Error::Runtime("blocks of the arguments do not nest".into());
-        let layout = |arg| ctx.bound(arg).map(|b| &b.tensor.layout).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"));
-        for Move { src, nest: planned } in &self.moves {
-            let from = ctx.buf(*src)?;
-            let late;
-            let nest = match planned {
-                Some(nest) => nest,
-                None => {
-                    let (to, from) = (layout(self.dst)?, layout(*src)?);
-                    late = nest(&to.dims, [to, from], self.tile).ok_or_else(bad)?;
-                    &late
-                }
-            };
-            let grain = if bits == 4 { i64::MAX } else { GRAIN };
-            if let Some(squares) = squares.filter(|_| nest.is_turned(1)) {
-                split(ctx.executor(), nest.volume(), grain, &|range| {
-                    nest.chunks(range, Tile::SQUARES.area(), |chunk| turn(squares, bits / 8, [to, from], chunk));
-                });
-                continue;
-            }
-            split(ctx.executor(), nest.volume(), grain, &|range| {
+        let late = match self.moves[..] {
+            [Move { src, nest: None }] => Some(self.late(ctx, src)?),
+            _ => None,
+        };
+        let moves = || self.moves.iter().filter_map(|m| Some((m.src, m.nest.as_ref().or(late.as_ref())?)));
+        moves().try_for_each(|(src, _)| ctx.buf(src).map(drop))?;
+        let (to, bits) = (ctx.buf(self.dst)?, self.dtype.bits());
+        let all = moves().map(|(_, nest)| nest.volume() as u64).sum::<u64>();
+        let tasks = if bits == 4 { all.min(1) } else { all.div_ceil(GRAIN as u64) };
+        ctx.executor().run(ctx.executor().threads(), tasks as usize, &|_, task| {
+            for (src, nest) in moves() {
+                let (Ok(from), volume) = (ctx.buf(src), nest.volume()) else { continue };
+                let each = (volume as u64).div_ceil(tasks).next_multiple_of(CHUNK as u64) as i64;
+                let range = (task as i64 * each).min(volume)..((task as i64 + 1) * each).min(volume);
                 if bits == 4 {
-                    return nest.walk(range, |chunk| nibbles(to, from, chunk));
+                    nest.walk(range, |chunk| nibbles(to, from, chunk));
+                    continue;
                 }
                 nest.repeated(range, |chunks| match bits {
                     8 => elements::<u8>(simd, to, from, chunks),
@@ -251,32 +189,22 @@ impl Copies {
                     32 => elements::<u32>(simd, to, from, chunks),
                     _ => elements::<u64>(simd, to, from, chunks),
                 });
-            });
-        }
+            }
+        });
         self.behind(ctx)
+    }
+
+    /// The loops over the elements of the destination and a source whose sizes or strides the execution gives.
+    fn late(&self, ctx: &Ctx<'_>, src: Arg) -> Result<Nest, Error> {
+        let layout = |arg| ctx.bound(arg).map(|b| &b.tensor.layout).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"));
+        let (to, from) = (layout(self.dst)?, layout(src)?);
+        nest(&to.dims, [to, from]).ok_or_else(|| Error::Runtime("blocks of the arguments do not nest".into()))
     }
 }
 
 /// The loops over the elements of a destination and its source.
-fn nest(dims: &Dims, [to, from]: [&Layout; 2], tile: Tile) -> Option<Nest> {
-    Nest::kept_tiled(dims, u32::MAX, &[Place::of(to)?, Place::of(from)?], tile)
-}
-
-/// Transposes a chunk of elements of `size` bytes; chunks that are no tiles are copied.
-fn turn(squares: &RegisterTranspose, size: usize, [to, from]: [Buf<'_>; 2], chunk: &Chunk<'_>) {
-    let [dst, src] = [0, 1].map(|t| (chunk.at[t] as usize * size, chunk.inner[t] as usize * size, chunk.outer[t] as usize * size));
-    let is_tile = dst.1 == size && (src.2 == size || chunk.rows == 1);
-    if is_tile {
-        let (from, to) = (Matrix { buf: from, at: src.0, row: src.1 }, Matrix { buf: to, at: dst.0, row: dst.2 });
-        return squares.run(from, to, chunk.run, chunk.rows);
-    }
-    if (dst.1, src.1) == (size, size) {
-        return (0..chunk.rows).for_each(|r| to.copy::<u8>(dst.0 + r * dst.2, &from, src.0 + r * src.2, chunk.run * size));
-    }
-    for (r, j) in (0..chunk.rows).flat_map(|r| (0..chunk.run).map(move |j| (r, j))) {
-        let at = |t: (usize, usize, usize)| t.0 + r * t.2 + j * t.1;
-        to.copy::<u8>(at(dst), &from, at(src), size);
-    }
+fn nest(dims: &Dims, [to, from]: [&Layout; 2]) -> Option<Nest> {
+    Nest::kept(dims, u32::MAX, &[Place::of(to)?, Place::of(from)?])
 }
 
 /// Length of the first contiguous run of both destination and source; 0 if there is none.

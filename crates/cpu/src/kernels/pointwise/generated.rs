@@ -555,7 +555,8 @@ impl Fused {
         let rows = if folded || flat { rows } else { all.joined(rows, isa) };
         let Chosen { stages, operands, from, brought, .. } = all;
         // Adding up rows saves a pass, even if addresses have to wait in memory for the next row.
-        let most = if group.has_sums() { MOST } else { ADDRESSES };
+        let own = group.operands.iter().filter(|o| o.source == Source::Row).count();
+        let most = if group.has_sums() { MOST } else { ADDRESSES + own };
         if operands.iter().filter(|o| o.1 != Way::Made).count() > most || operands.len() > OPERANDS {
             return Err(Skip::Attr(format!("more than {most} tensors")));
         }

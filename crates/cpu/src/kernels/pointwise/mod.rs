@@ -18,10 +18,10 @@ mod random;
 mod results;
 mod tables;
 
-pub use copy::{Copies, Squared, Zeros, clear, cleared};
+pub use copy::{Copies, Zeros, clear, cleared};
 pub use fold::FoldOp;
 pub use generated::{Codes, Program, Taken};
-pub use nest::{CHUNK, Chunk, Chunks, Counts, Nest, OPERANDS, Place, Run, Tile};
+pub use nest::{CHUNK, Chunk, Chunks, Counts, Nest, OPERANDS, Place, Run};
 pub use operand::{Kind, Memory};
 pub use pipeline::Pipeline;
 pub use planes::{Planes, Sides, Window, Windows};

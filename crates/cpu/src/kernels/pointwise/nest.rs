@@ -197,31 +197,12 @@ struct Builder<'a> {
     low: &'a [i64],
     high: &'a [i64],
     places: &'a [Place],
-    tile: Tile,
     loops: [Loop; RAW],
     len: usize,
 }
 
-/// The tiles of a transposition: as many positions as a chunk has.
-#[derive(Clone, Copy, Debug)]
-pub struct Tile {
-    /// Positions along the leader's run, and along another operand's.
-    sides: [i64; 2],
-    /// All positions, if the other operand's run is shorter.
-    area: i64,
-}
-
-impl Tile {
-    /// Tiles of a chunk.
-    pub const CHUNK: Tile = Tile { sides: [32, 16], area: CHUNK as i64 };
-    /// Tiles that are transposed from memory to memory through registers: both sides fit into L1.
-    pub const SQUARES: Tile = Tile { sides: [64, 64], area: 4096 };
-
-    /// Most positions of a tile.
-    pub const fn area(self) -> i64 {
-        self.area
-    }
-}
+/// Positions of a tile along the leader's run, and along another operand's: as many as a chunk has.
+const TILE: [i64; 2] = [32, 16];
 
 /// Positions along a side of squares that are transposed in registers, and the time of one that is partly filled, relative to a whole one.
 const SQUARE: i64 = 8;
@@ -260,10 +241,6 @@ impl Nest {
     /// first operand's memory. An empty box adds nothing. `None` if blocks of the operands do not nest, or there are too many loops or
     /// operands.
     pub fn add(&mut self, space: &Dims, low: &[i64], high: &[i64], places: &[Place]) -> Option<()> {
-        self.add_tiled((space, low, high), places, Tile::CHUNK)
-    }
-
-    fn add_tiled(&mut self, (space, low, high): (&Dims, &[i64], &[i64]), places: &[Place], tile: Tile) -> Option<()> {
         if places.len() > OPERANDS {
             return None;
         }
@@ -275,7 +252,7 @@ impl Nest {
             *a = p.origin();
         }
         self.operands = self.operands.max(places.len());
-        let mut builder = Builder { space, low, high, places, tile, loops: [NO_LOOP; RAW], len: 0 };
+        let mut builder = Builder { space, low, high, places, loops: [NO_LOOP; RAW], len: 0 };
         builder.dimension(0, at, self)
     }
 
@@ -297,14 +274,9 @@ impl Nest {
 
     /// A nest over the dimensions in `mask`, the others at position 0.
     pub fn kept(space: &Dims, mask: u32, places: &[Place]) -> Option<Nest> {
-        Nest::kept_tiled(space, mask, places, Tile::CHUNK)
-    }
-
-    /// The same with these tiles where operands are contiguous along different loops.
-    pub fn kept_tiled(space: &Dims, mask: u32, places: &[Place], tile: Tile) -> Option<Nest> {
         let high = Dims::from_fn(space.len(), |d| if mask >> d & 1 == 1 { space[d] } else { 1 });
         let mut nest = Nest::default();
-        nest.add_tiled((space, &[0; MAX_NDIMS][..space.len()], &high), places, tile)?;
+        nest.add(space, &[0; MAX_NDIMS][..space.len()], &high, places)?;
         nest.ends_in_rows(places.len());
         Some(nest)
     }
@@ -488,14 +460,6 @@ impl Nest {
         in_order && self.more.is_empty()
     }
 
-    /// Whether operand `t` is tiled across the leader's runs somewhere, in tiles large enough for a call.
-    pub fn is_turned(&self, t: usize) -> bool {
-        let mut parts = self.first.iter().chain(&self.more).map(Part::innermost);
-        parts.any(|[_, outer, inner]| {
-            inner.strides[0] == 1 && inner.strides[t] > 1 && outer.strides[t] == 1 && inner.size * outer.size >= LEAST
-        })
-    }
-
     /// Whether the rows of operand `t` are contiguous in a chunk.
     pub fn is_joined(&self, t: usize) -> bool {
         let mut parts = self.first.iter().chain(&self.more).map(Part::innermost);
@@ -661,7 +625,7 @@ impl Builder<'_> {
             }
         }
         part.len = part.len.max(2);
-        part.tiled(self.places.len(), self.tile, nest)
+        part.tiled(self.places.len(), nest)
     }
 }
 
@@ -673,15 +637,15 @@ const BLOCK: i64 = 128;
 impl Part {
     /// Adds the part to the nest. If an operand is contiguous along another loop than the leader, both loops are cut into tiles, so that
     /// each chunk has whole cache lines of both.
-    fn tiled(self, operands: usize, Tile { sides, area }: Tile, nest: &mut Nest) -> Option<()> {
+    fn tiled(self, operands: usize, nest: &mut Nest) -> Option<()> {
         let inner = self.loops[self.len - 1];
         let other = (1..operands)
             .filter(|&t| inner.strides[t] > 1 && inner.strides[0] == 1)
             .find_map(|t| self.loops[..self.len - 1].iter().position(|l| l.strides[t] == 1));
         let Some(other) = other.filter(|_| self.len + 4 <= LOOPS) else { return nest.push(self) };
         let outer = self.loops[other];
-        let run = if outer.size <= sides[1] { area / outer.size } else { sides[0] }.min(inner.size);
-        let tile = [run, outer.size.min(area / run)];
+        let run = if outer.size <= TILE[1] { CHUNK as i64 / outer.size } else { TILE[0] }.min(inner.size);
+        let tile = [run, outer.size.min(CHUNK as i64 / run)];
         if run * tile[1] < LEAST {
             return nest.push(self);
         }

@@ -16,7 +16,6 @@ use crate::kernels::columns::{self, Bound, ColumnKernels, ColumnOp};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Part, Scratch, booked};
-use crate::ops::group_norm;
 use crate::ops::norm::Norm;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
@@ -224,7 +223,7 @@ impl Group {
 pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
-        let norm = super::norm(problem).or_else(|_| group_norm::norm(problem))?;
+        let norm = Norm::of(problem)?;
         let kernel = BatchNorm::new(&norm, target, isa)?;
         let scratch = kernel.scratch_bytes().ok_or(TOO_LARGE)?;
         Ok((kernel, scratch))

@@ -38,20 +38,5 @@ fn has_few_inside(src: &Tensor) -> bool {
 }
 
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
-    norm(problem)?.pipeline()
-}
-
-fn norm(problem: &Problem) -> Result<Norm<'_>, Skip> {
-    let Op::BatchNorm(op) = &problem.op else { return Err(Skip::Op("another operation than batch normalisation")) };
-    Ok(Norm {
-        problem,
-        prop: op.prop,
-        flags: op.flags,
-        epsilon: op.epsilon.get(),
-        src: &op.src,
-        split: None,
-        kept: 0b10,
-        channel: 0b10,
-        workspace: op.workspace.as_ref().and_then(|_| op.bits()),
-    })
+    Norm::of(problem)?.pipeline()
 }

@@ -74,22 +74,7 @@ fn is_copied(src: &Tensor) -> bool {
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let Op::GroupNorm(op) = &problem.op else { return Err(Skip::Op("another operation than group normalisation")) };
     if columns::suits(op) {
-        return columns::pipeline(&norm(problem)?, op.groups);
+        return columns::pipeline(&Norm::of(problem)?, op.groups);
     }
-    norm(problem)?.pipeline()
-}
-
-pub(super) fn norm(problem: &Problem) -> Result<Norm<'_>, Skip> {
-    let Op::GroupNorm(op) = &problem.op else { return Err(Skip::Op("another operation than group normalisation")) };
-    Ok(Norm {
-        problem,
-        prop: op.prop,
-        flags: op.flags,
-        epsilon: op.epsilon.get(),
-        src: &op.src,
-        split: Some((1, op.groups)),
-        kept: 0b011,
-        channel: 0b110,
-        workspace: None,
-    })
+    Norm::of(problem)?.pipeline()
 }

@@ -20,8 +20,7 @@ use oxidnn_spec::{Arg, Attr, DataType, Layout, Op, Problem, Tensor};
 use sums::{Behind, Summed, Sums};
 
 /// The rows. All but the reference are chosen by predicted time (`time`): transpositions of words; of any elements, in one step or two;
-/// permutations of lanes; elements by tables of places, in vectors or one by one; programs of generated code; copies, transposed or in
-/// runs; programs.
+/// permutations of lanes; elements by tables of places, in vectors or one by one; programs of generated code; copies; programs.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("squares:jit", squares::plan).by_time(),
     Impl::new("pieces:jit", pieces::plan).by_time(),
@@ -30,7 +29,6 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("few:jit", looked_up).for_some_shapes().by_time(),
     Impl::new("tables:portable", placed).by_time(),
     Impl::new("chunks:jit", generated).by_time(),
-    Impl::new("tiles:jit", turned).by_time(),
     Impl::new("tiles:portable", copy).by_time(),
     Impl::new("chunks:portable", convert).by_time(),
     Impl::new("doubles:portable", elements::plan),
@@ -100,18 +98,7 @@ fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
         check_copy(op, &problem.attr)?;
-        Ok((Summed::new(op, target, all_copies(op, |copies| copies)?, words(op)?), 0))
-    })
-}
-
-fn turned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    RowPlan::resolved(problem, target, |problem| {
-        let op = reorder(problem)?;
-        check_copy(op, &problem.attr)?;
-        let (sums, scratch) = Behind::plan(op, problem, isa)?;
-        let copies = all_copies(op, Copies::tiled)?.squared(isa)?;
-        Ok((Summed::new(op, target, copies, sums), scratch))
+        Ok((Summed::new(op, target, all_copies(op)?, words(op)?), 0))
     })
 }
 
@@ -121,7 +108,7 @@ fn words(op: &Reorder) -> Result<Behind, Skip> {
 }
 
 /// Copies of all elements, with the padding if both tensors have the same.
-fn all_copies(op: &Reorder, how: fn(Copies) -> Copies) -> Result<Copies, Skip> {
+fn all_copies(op: &Reorder) -> Result<Copies, Skip> {
     let whole = |t: &Tensor| {
         let b = t.blocking().filter(|b| b.compensation.is_none() && b.padded_offsets.iter().all(|o| *o == 0))?;
         Some(Layout { dims: b.padded_dims, format: b.clone().into() })
@@ -131,7 +118,7 @@ fn all_copies(op: &Reorder, how: fn(Copies) -> Copies) -> Result<Copies, Skip> {
         Some(layout) => (layout.clone(), layout),
         None => (op.dst.layout.clone(), op.src.layout.clone()),
     };
-    let mut copies = how(Copies::new(Arg::DST, &Tensor { dtype: op.dst.dtype, layout: to.clone() })?);
+    let mut copies = Copies::new(Arg::DST, &Tensor { dtype: op.dst.dtype, layout: to.clone() })?;
     copies.add(Arg::SRC, &to.dims, &to, &from)?;
     Ok(copies)
 }
@@ -146,7 +133,7 @@ fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
         // Only generated code stores long runs non-temporally.
         let cached = || target.is_near(op.dst.bytes().saturating_add(op.src.bytes()));
         let in_bytes = |words: i64| words < VECTOR || words > VECTORS && cached();
-        if is_copy && in_bytes(all_copies(op, |copies| copies)?.words()) {
+        if is_copy && in_bytes(all_copies(op)?.words()) {
             return Err(other());
         }
         if !is_copy {

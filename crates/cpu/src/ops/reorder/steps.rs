@@ -6,7 +6,7 @@
 //! rare types) does the arithmetic in the layout of the narrower tensor, and moves elements in the other step.
 
 use super::loops::loops;
-use super::{check_adjusted, check_copy, check_known, generated, is_sparse, lanes, pieces, reorder, run, squares, time, turned};
+use super::{check_adjusted, check_copy, check_known, generated, is_sparse, lanes, pieces, reorder, run, squares, time};
 use crate::CpuTarget;
 use crate::ops::staged::{self, Copied};
 use oxidnn_runtime::{Choose, Plan, Skip};
@@ -14,7 +14,7 @@ use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Blocking, Blocks, Layout, Problem, Tensor};
 
 /// Rows that move elements.
-const MOVES: &[Choose<CpuTarget>] = &[squares::plan, pieces::plan, lanes::plan, turned];
+const MOVES: &[Choose<CpuTarget>] = &[squares::plan, pieces::plan, lanes::plan];
 /// Numbers of rows that layouts interleave.
 const ROWS: std::ops::RangeInclusive<i64> = 2..=8;
 /// Contiguous elements in both tensors from which on arithmetic needs no separate step.

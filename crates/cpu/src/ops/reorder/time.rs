@@ -3,7 +3,7 @@
 //! a fifth. Where data comes from memory all rows wait for the same bytes, except for what non-temporal stores do not read.
 
 use crate::CpuTarget;
-use crate::kernels::pointwise::{Copies, Counts, LookedUp, Pipeline, Program, Squared, Tables, Taken, Zeros};
+use crate::kernels::pointwise::{Copies, Counts, LookedUp, Pipeline, Program, Tables, Taken, Zeros};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Choose, Plan};
 use oxidnn_spec::Problem;
@@ -18,8 +18,6 @@ type Traversal = Times<10>;
 pub(super) const ZEROS: Times<3> = [[40.0, 1.2, 0.014], [30.0, 1.0, 0.02]];
 const COPIES: Traversal =
     [[140.0, 22.0, 1.2, 0.0, 60.0, 0.5, 0.6, 5.2, 0.8, 0.5], [165.0, 25.0, 1.35, 0.0, 105.0, 4.6, 0.8, 5.6, 0.85, 0.85]];
-const SQUARED: Traversal =
-    [[145.0, 18.0, 0.96, 0.0, 97.0, 0.2, 0.13, 75.0, 3.0, 0.1], [91.0, 18.0, 0.96, 0.0, 120.0, 0.26, 0.15, 60.0, 3.8, 2.0]];
 /// A byte of a copy, which L1 does not hold.
 const COPIED: f64 = 0.027;
 const PIPELINE: Traversal =
@@ -66,12 +64,6 @@ pub(super) trait Timed {
 impl Timed for Copies {
     fn time(&self, isa: Option<Isa>) -> Option<f64> {
         Some(traversed(&COPIES, isa, self.counts()?) + COPIED * self.bytes() as f64)
-    }
-}
-
-impl Timed for Squared {
-    fn time(&self, isa: Option<Isa>) -> Option<f64> {
-        Some(traversed(&SQUARED, isa, self.counts()?))
     }
 }
 
