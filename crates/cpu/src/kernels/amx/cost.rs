@@ -54,7 +54,7 @@ const SHAPES: f64 = 500.0;
 pub fn is_faster(product: DotType, sizes: [i64; 4]) -> bool {
     let [batch, rows, ..] = sizes;
     let pieces = (rows as u64).div_ceil(LINES as u64);
-    let even = pieces <= 1 || pieces % 2 == 0 && (rows as u64).is_multiple_of(pieces / 2);
+    let even = pieces <= 1 || pieces.is_multiple_of(2) && (rows as u64).is_multiple_of(pieces / 2);
     let further = TILES.product - FURTHER - if even { 0.0 } else { SHAPES };
     saved(product, sizes) + (batch - 1) as f64 * further > 0.0
 }

@@ -16,6 +16,7 @@ mod cost;
 mod epilogue;
 mod lines;
 mod padding;
+mod stretch;
 
 use super::macrokernel::{self, BLayout, KBlock, Operands, PanelBlock, RowProvider, Shape, SumBlock as Sums, VectorMacrokernel};
 use super::microkernel::upconvert::Upconvert;
@@ -38,6 +39,7 @@ use oxidnn_runtime::{Buf, Skip};
 use oxidnn_spec::Error;
 use std::ops::Range;
 use std::sync::Arc;
+use stretch::Stretch;
 
 #[cfg(test)]
 mod tests;
@@ -52,8 +54,6 @@ const FEW_TILES: usize = 12;
 const MIN_BLOCK_TILES: usize = 8;
 /// Elements between rows of sums, so that rows do not map to the same cache sets.
 const SKEW: usize = 16;
-/// Fewest rows of a piece if lines are cut into one piece more, so that every line is whole tiles.
-const MIN_SPLIT_PIECE_ROWS: usize = 11;
 /// Fewest rows of a piece of a line; of shorter lines several make a piece.
 pub const SHORT: usize = 8;
 /// Most additional blocks of a K block that are accepted to have all blocks of one length: a block of another length needs another tile
@@ -229,66 +229,6 @@ struct Round {
     before: usize,
     steps: usize,
     blocks: usize,
-}
-
-/// Rows that are cut into tiles together. Pieces of up to 16 rows do not cross lines, unless lines are short; a tile is two pieces.
-#[derive(Clone, Copy, Debug)]
-struct Stretch {
-    first_tile: usize,
-    first_row: usize,
-    /// Rows of a line, and number of its pieces.
-    line: usize,
-    pieces: usize,
-    /// Rows of every piece of a line except its last; `None` if lines are cut evenly, so that all tiles have equally many rows. A tile with
-    /// another configuration than the one before ends a run.
-    each: Option<usize>,
-    /// Number of pieces of all lines.
-    all: usize,
-}
-
-impl Stretch {
-    fn new((first_tile, first_row): (usize, usize), rows: usize, line: usize) -> Stretch {
-        // Gathering rows of two lines costs less than tiles that are nearly half empty.
-        let kept = line > 0 && rows.is_multiple_of(line) && line / line.div_ceil(LINES) >= SHORT;
-        let line = if kept { line } else { rows };
-        let pieces = line.div_ceil(LINES).max(1);
-        let next = pieces + 1;
-        let pairs =
-            pieces > 1 && next.is_multiple_of(2) && line.is_multiple_of(next / 2) && line / next >= MIN_SPLIT_PIECE_ROWS && rows > line;
-        let pieces = if pairs { next } else { pieces };
-        let even = line.is_multiple_of(pieces) || pieces.is_multiple_of(2) && line.is_multiple_of(pieces / 2);
-        let each = if even { None } else { Some(line.div_ceil(pieces)) };
-        Stretch { first_tile, first_row, line, pieces, each, all: rows / line.max(1) * pieces }
-    }
-
-    fn tiles(&self) -> usize {
-        self.all.div_ceil(2)
-    }
-
-    /// The first row of a piece, and the first after it.
-    fn piece(&self, piece: usize) -> (usize, usize) {
-        let (line, i) = (piece / self.pieces, piece % self.pieces);
-        let before = |i: usize| self.each.map_or(i * self.line / self.pieces, |each| (i * each).min(self.line));
-        let start = |i: usize| self.first_row + line * self.line + before(i);
-        (start(i), start(i + 1))
-    }
-
-    /// Number of tiles, from `tile` on, with equally many rows.
-    fn equal_tiles(&self, tile: usize) -> usize {
-        let (here, whole) = (tile - self.first_tile, self.all / 2);
-        let last = (2 * here / self.pieces + 1) * self.pieces - 1;
-        match self.each {
-            _ if here >= whole => 1,
-            // The last piece of a line has fewer rows.
-            Some(_) if self.pieces > 2 => (last / 2 - here).max(1),
-            _ => whole - here,
-        }
-    }
-
-    /// Whether it has tiles of `tall` pieces.
-    fn has(&self, tall: usize) -> bool {
-        if tall == 2 { self.all > 1 } else { !self.all.is_multiple_of(2) }
-    }
 }
 
 /// A product with its kernels.
@@ -751,9 +691,9 @@ impl<'t, W: HalfTileProvider> Task<'t, '_, W> {
                         gatherer: &self.kernels.gathers[index],
                         held,
                         memory: [self.on.a, self.on.zeros],
-                        taps: &mut *taps,
+                        taps,
                         count: 0,
-                        gathered: &mut *gathered,
+                        gathered,
                     };
                     self.on.rows.lines(&mut cursor, &mut half);
                     count = half.count;
