@@ -45,9 +45,18 @@ fn times(product: DotType, [batch, rows, columns, depth]: [i64; 4]) -> [f64; 2] 
     [on_tiles, on_vectors]
 }
 
-/// Whether AMX is predicted to be faster.
+/// Costs on tiles of every further product of a macrokernel's batch, and of one whose rows are tiles of several shapes: a task keeps tiles
+/// configured, and a pipeline of sums full, from product to product. Fitted to batches of 24 on Emerald Rapids.
+const FURTHER: f64 = 200.0;
+const SHAPES: f64 = 500.0;
+
+/// Whether AMX is predicted to be faster in a macrokernel.
 pub fn is_faster(product: DotType, sizes: [i64; 4]) -> bool {
-    saved(product, sizes) > 0.0
+    let [batch, rows, ..] = sizes;
+    let pieces = (rows as u64).div_ceil(LINES as u64);
+    let even = pieces <= 1 || pieces.is_multiple_of(2) && (rows as u64).is_multiple_of(pieces / 2);
+    let further = TILES.product - FURTHER - if even { 0.0 } else { SHAPES };
+    saved(product, sizes) + (batch - 1) as f64 * further > 0.0
 }
 
 /// The nanoseconds that AMX is predicted to save.

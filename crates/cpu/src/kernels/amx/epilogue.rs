@@ -2,7 +2,7 @@
 //!
 //! Sums leave AMX tiles through memory, and an epilogue between products would stall the tile unit. So a kernel finishes some rows of the
 //! previous block with every step of products: vectors compute and results go to the caches in the shadow of the products. Its own sums are
-//! stored among the first products of the next block. A block waits from call to call, and the last one of a task for [`Pipeline::flush`].
+//! stored among the first products of the next block. A block waits from call to call, and the last one of a task for [`Pipeline::end`].
 //!
 //! One of the few files with unsafe code: every address is checked against its buffer before a kernel is called.
 
@@ -92,7 +92,7 @@ pub(super) struct FusedKey {
     pub(super) masked: bool,
     /// Whether lines of the destination are prefetched with the products whose sums are written there.
     pub(super) asks: bool,
-    /// Whether non-finite sums are noted, see [`Pipeline::found_non_finite`].
+    /// Whether non-finite sums are noted, see [`Pipeline::end`].
     pub(super) watches: bool,
 }
 
@@ -396,8 +396,9 @@ impl<'p> Pipeline<'p> {
         pipeline
     }
 
-    /// Whether kernels that watch have found a non-finite sum.
-    pub(super) fn found_non_finite(&self) -> bool {
+    /// Finishes the waiting block; returns whether kernels that watch have found a non-finite sum.
+    pub(super) fn end(mut self) -> bool {
+        self.flush();
         (0..LINES).any(|i| self.left.get::<f32>(WATCH / 4 + i) != 0.0)
     }
 
@@ -455,7 +456,7 @@ impl<'p> Pipeline<'p> {
     }
 
     /// Finishes the waiting block.
-    pub(super) fn flush(&mut self) {
+    fn flush(&mut self) {
         if let Some((_, flush)) = self.waits.take().and_then(|kernel| kernel.flushes.last()) {
             // SAFETY: its rows were checked when it was multiplied.
             unsafe { flush.call(&self.args) }

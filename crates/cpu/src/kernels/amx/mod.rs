@@ -16,6 +16,7 @@ mod cost;
 mod epilogue;
 mod lines;
 mod padding;
+mod stretch;
 
 use super::macrokernel::{self, BLayout, KBlock, Operands, PanelBlock, RowProvider, Shape, SumBlock as Sums, VectorMacrokernel};
 use super::microkernel::upconvert::Upconvert;
@@ -38,6 +39,7 @@ use oxidnn_runtime::{Buf, Skip};
 use oxidnn_spec::Error;
 use std::ops::Range;
 use std::sync::Arc;
+use stretch::Stretch;
 
 #[cfg(test)]
 mod tests;
@@ -52,8 +54,6 @@ const FEW_TILES: usize = 12;
 const MIN_BLOCK_TILES: usize = 8;
 /// Elements between rows of sums, so that rows do not map to the same cache sets.
 const SKEW: usize = 16;
-/// Fewest rows of a piece if lines are cut into one piece more, so that every line is whole tiles.
-const MIN_SPLIT_PIECE_ROWS: usize = 11;
 /// Fewest rows of a piece of a line; of shorter lines several make a piece.
 pub const SHORT: usize = 8;
 /// Most additional blocks of a K block that are accepted to have all blocks of one length: a block of another length needs another tile
@@ -204,6 +204,8 @@ pub struct AmxMacrokernel {
     block: usize,
     /// Panels of a group.
     group: usize,
+    /// Units of a task: several if each is multiplied as a whole, so that only the last one's last block is finished without products.
+    joined: usize,
     /// Whether a task packs the panels of its group, K block by K block: no other task uses them.
     packs: bool,
     /// Whether lines of the destination are prefetched into L1 before they are written: because results exceed L2 and there are few
@@ -227,66 +229,6 @@ struct Round {
     before: usize,
     steps: usize,
     blocks: usize,
-}
-
-/// Rows that are cut into tiles together. Pieces of up to 16 rows do not cross lines, unless lines are short; a tile is two pieces.
-#[derive(Clone, Copy, Debug)]
-struct Stretch {
-    first_tile: usize,
-    first_row: usize,
-    /// Rows of a line, and number of its pieces.
-    line: usize,
-    pieces: usize,
-    /// Rows of every piece of a line except its last; `None` if lines are cut evenly, so that all tiles have equally many rows. A tile with
-    /// another configuration than the one before ends a run.
-    each: Option<usize>,
-    /// Number of pieces of all lines.
-    all: usize,
-}
-
-impl Stretch {
-    fn new((first_tile, first_row): (usize, usize), rows: usize, line: usize) -> Stretch {
-        // Gathering rows of two lines costs less than tiles that are nearly half empty.
-        let kept = line > 0 && rows.is_multiple_of(line) && line / line.div_ceil(LINES) >= SHORT;
-        let line = if kept { line } else { rows };
-        let pieces = line.div_ceil(LINES).max(1);
-        let next = pieces + 1;
-        let pairs =
-            pieces > 1 && next.is_multiple_of(2) && line.is_multiple_of(next / 2) && line / next >= MIN_SPLIT_PIECE_ROWS && rows > line;
-        let pieces = if pairs { next } else { pieces };
-        let even = line.is_multiple_of(pieces) || pieces.is_multiple_of(2) && line.is_multiple_of(pieces / 2);
-        let each = if even { None } else { Some(line.div_ceil(pieces)) };
-        Stretch { first_tile, first_row, line, pieces, each, all: rows / line.max(1) * pieces }
-    }
-
-    fn tiles(&self) -> usize {
-        self.all.div_ceil(2)
-    }
-
-    /// The first row of a piece, and the first after it.
-    fn piece(&self, piece: usize) -> (usize, usize) {
-        let (line, i) = (piece / self.pieces, piece % self.pieces);
-        let before = |i: usize| self.each.map_or(i * self.line / self.pieces, |each| (i * each).min(self.line));
-        let start = |i: usize| self.first_row + line * self.line + before(i);
-        (start(i), start(i + 1))
-    }
-
-    /// Number of tiles, from `tile` on, with equally many rows.
-    fn equal_tiles(&self, tile: usize) -> usize {
-        let (here, whole) = (tile - self.first_tile, self.all / 2);
-        let last = (2 * here / self.pieces + 1) * self.pieces - 1;
-        match self.each {
-            _ if here >= whole => 1,
-            // The last piece of a line has fewer rows.
-            Some(_) if self.pieces > 2 => (last / 2 - here).max(1),
-            _ => whole - here,
-        }
-    }
-
-    /// Whether it has tiles of `tall` pieces.
-    fn has(&self, tall: usize) -> bool {
-        if tall == 2 { self.all > 1 } else { !self.all.is_multiple_of(2) }
-    }
 }
 
 /// A product with its kernels.
@@ -369,6 +311,8 @@ impl AmxMacrokernel {
         let epilogue = shape.epilogue.as_ref().filter(|_| !packs && !shape.product.is_integer());
         let watches = (reads_padding || partial) && epilogue.is_some_and(|epilogue| epilogue.is_repeatable());
         let inspects = reads_padding && !partial && !watches && epilogue.is_some() && all > 1;
+        let whole = block >= all && group >= panels && shape.epilogue.is_some() && !inspects;
+        let joined = if whole { (shape.units / if target.threads <= 1 { 1 } else { tasks }).max(1) } else { 1 };
         AmxMacrokernel {
             isa,
             product,
@@ -378,6 +322,7 @@ impl AmxMacrokernel {
             all,
             block,
             group,
+            joined,
             packs,
             prefetches_destination: asks,
             panels_in_l1: near,
@@ -448,6 +393,17 @@ impl AmxMacrokernel {
         let words = self.taps_len()?.checked_mul(2)?.checked_next_multiple_of(LINES)?;
         let sums = self.sums_len().checked_mul(if self.shape.epilogue.is_none() { 2 } else { 1 })?.checked_add(self.left_len())?;
         for_workers(workers, words.checked_add(self.gathered_len()?)?.checked_add(self.packed_len()?)?.checked_add(sums)?)
+    }
+
+    /// A worker's scratch, by purpose.
+    fn share<'s>(&self, share: &'s mut [f32]) -> Share<'s> {
+        let (taps, share) = share.split_at_mut((2 * self.taps_len().unwrap_or(0)).next_multiple_of(LINES));
+        let (gathered, share) = share.split_at_mut(self.gathered_len().unwrap_or(0));
+        let (packed, share) = share.split_at_mut(self.packed_len().unwrap_or(0));
+        let (left, share) = share.split_at_mut(self.left_len());
+        let (sums, spare) = share.split_at_mut(self.sums_len());
+        let nowhere = left.as_ptr().wrapping_add(Pipeline::LEN.min(left.len())).addr();
+        Share { taps: bytemuck::cast_slice_mut(taps), gathered, packed, left: lend(left), nowhere, sums, spare, to: [0; LISTED * ROWS] }
     }
 
     /// The stretch of a tile.
@@ -553,7 +509,7 @@ impl AmxMacrokernel {
 
     /// Number of tasks.
     pub fn tasks(&self) -> usize {
-        self.cuts().into_iter().fold(self.shape.units, |n, count| n * count)
+        self.cuts().into_iter().fold(self.shape.units.div_ceil(self.joined), |n, count| n * count)
     }
 }
 
@@ -565,8 +521,9 @@ impl Ready {
         let (group, unit) = (rest % groups, rest / groups);
         let panels = group * macrokernel.group..macrokernel.shape.panels().min((group + 1) * macrokernel.group);
         let tiles = block * macrokernel.block..macrokernel.all.min((block + 1) * macrokernel.block);
-        let b_at = (on.b_unit)(unit);
-        Task { macrokernel, kernels: self, on, unit, b_at, tiles, panels }.run(share);
+        let units = unit * macrokernel.joined..macrokernel.shape.units.min((unit + 1) * macrokernel.joined);
+        let b_at = (on.b_unit)(units.start);
+        Task { macrokernel, kernels: self, on, unit: units.start, b_at, tiles, panels }.run(share, units);
     }
 }
 
@@ -575,7 +532,23 @@ fn index(tall: usize, narrow: bool, start: InitialSums) -> usize {
     (tall - 1) * 4 + 2 * usize::from(narrow) + usize::from(start == InitialSums::Load)
 }
 
-/// A block of rows and a group of panels.
+/// A worker's scratch.
+struct Share<'s> {
+    /// The taps of a tile, and its gathered rows.
+    taps: &'s mut [usize],
+    gathered: &'s mut [f32],
+    /// The panels that the task packs.
+    packed: &'s mut [f32],
+    /// The pipeline's, and an address for unwanted results behind it.
+    left: Buf<'s>,
+    nowhere: usize,
+    sums: &'s mut [f32],
+    spare: &'s mut [f32],
+    /// Where the rows of tiles go.
+    to: [usize; LISTED * ROWS],
+}
+
+/// A block of rows of a unit and a group of panels.
 struct Task<'t, 'a, W> {
     macrokernel: &'t AmxMacrokernel,
     kernels: &'t Ready,
@@ -617,7 +590,7 @@ struct Group<'g> {
     step: usize,
 }
 
-impl<W: HalfTileProvider> Task<'_, '_, W> {
+impl<'t, W: HalfTileProvider> Task<'t, '_, W> {
     /// The panels of a K block, packed if the task packs.
     fn group<'g>(&'g self, part: &KBlock, packed: &'g mut [f32]) -> Group<'g> {
         let (shape, on, panels) = (&self.macrokernel.shape, self.on, &self.panels);
@@ -633,35 +606,71 @@ impl<W: HalfTileProvider> Task<'_, '_, W> {
         Group { b: lend(packed), at: 0, step }
     }
 
-    fn run(&self, share: &mut [f32]) {
+    fn run(&self, share: &mut [f32], units: Range<usize>) {
         let watches = self.macrokernel.checks_sums && !self.on.a.overlaps(&self.on.c);
         let harmless = watches || self.macrokernel.checks_panels && self.are_weights_finite();
-        if self.attempt(share, harmless) {
-            self.attempt(share, false);
+        if self.attempt(share, units.clone(), harmless) {
+            self.attempt(share, units, false);
         }
     }
 
-    /// Computes everything. The sums of rows on padding are checked before they are finished; or, if `watched`, afterwards or not at all:
+    /// The same block of rows and group of panels of another unit.
+    fn of(&self, unit: usize) -> Self {
+        Task { unit, b_at: (self.on.b_unit)(unit), tiles: self.tiles.clone(), panels: self.panels.clone(), ..*self }
+    }
+
+    /// The columns of the group.
+    fn columns(&self) -> Range<usize> {
+        let width = self.macrokernel.shape.panel;
+        self.panels.start * width..self.macrokernel.shape.columns.min(self.panels.end * width)
+    }
+
+    /// Computes some units. The sums of rows on padding are checked before they are finished; or, if `watched`, afterwards or not at all:
     /// then returns true if a kernel that watches sums found one that may be wrong.
-    fn attempt(&self, share: &mut [f32], watched: bool) -> bool {
-        let macrokernel = self.macrokernel;
-        let (taps, share) = share.split_at_mut((2 * macrokernel.taps_len().unwrap_or(0)).next_multiple_of(LINES));
-        let (gathered, share) = share.split_at_mut(macrokernel.gathered_len().unwrap_or(0));
-        let (packed, share) = share.split_at_mut(macrokernel.packed_len().unwrap_or(0));
-        let (left, share) = share.split_at_mut(macrokernel.left_len());
-        let (sums, spare) = share.split_at_mut(macrokernel.sums_len());
-        let taps = bytemuck::cast_slice_mut::<f32, usize>(taps);
-        let nowhere = left.as_ptr().wrapping_add(Pipeline::LEN.min(left.len())).addr();
-        let mut pipeline = self.pipeline(left);
+    fn attempt(&self, share: &mut [f32], units: Range<usize>, watched: bool) -> bool {
+        let mut share = self.macrokernel.share(share);
         let mut held = self.kernels.registers.hold();
+        let (mut pipeline, mut column) = (None, None);
+        let (mut doubtful, mut found) = (false, false);
+        for unit in units {
+            let task = self.of(unit);
+            let operands = self.on.epilogue.map(|(_, epilogue_column)| epilogue_column(unit));
+            if pipeline.is_none() || operands != column {
+                found |= pipeline.take().is_some_and(Pipeline::end);
+                (pipeline, column) = (task.pipeline(share.left), operands);
+            }
+            doubtful |= task.unit(&mut share, &mut held, pipeline.as_mut(), watched);
+        }
+        if let Some(pipeline) = pipeline {
+            return (pipeline.end() | found) && watched && doubtful;
+        }
+        drop(held);
+        let (macrokernel, Share { sums, spare, .. }) = (self.macrokernel, share);
+        let rows = macrokernel.tile(self.tiles.start).0..macrokernel.first_row(self.tiles.end);
+        self.on.rows.store(Sums { unit: self.unit, rows, columns: self.columns(), sums, spare, step: macrokernel.sums_row() });
+        false
+    }
+
+    /// Computes the task's unit; returns whether rows on padding were multiplied.
+    fn unit<'p>(
+        &self,
+        share: &mut Share<'_>,
+        held: &mut block::TileRegisters<'_>,
+        mut pipeline: Option<&mut Pipeline<'p>>,
+        watched: bool,
+    ) -> bool
+    where
+        't: 'p,
+    {
+        let macrokernel = self.macrokernel;
+        let Share { taps, gathered, packed, nowhere, sums, spare, to, .. } = share;
         let first = macrokernel.tile(self.tiles.start).0;
-        let (mut end, mut doubtful) = (first, false);
-        let columns = self.panels.start * macrokernel.shape.panel..macrokernel.shape.columns.min(self.panels.end * macrokernel.shape.panel);
-        self.begin(columns.clone(), sums, spare);
+        let mut doubtful = false;
+        self.begin(self.columns(), sums, spare);
         for (index, part) in macrokernel.shape.k_blocks.iter().enumerate() {
             let mut cursor = self.on.rows.cursor(self.unit, first);
             let group = self.group(part, packed);
-            let (mut tile, mut to) = (self.tiles.start, [0; LISTED * ROWS]);
+            let mut tile = self.tiles.start;
             while tile < self.tiles.end {
                 let (row, rows) = macrokernel.tile(tile);
                 let all = rows[0] + rows[1];
@@ -673,18 +682,18 @@ impl<W: HalfTileProvider> Task<'_, '_, W> {
                     let mut half = HalfTile {
                         rows: n,
                         to,
-                        nowhere,
+                        nowhere: *nowhere,
                         padded: false,
                         passes: macrokernel.checks_sums || macrokernel.shape.product.is_integer(),
                         is_gathered: false,
                         index: i,
                         part,
                         gatherer: &self.kernels.gathers[index],
-                        held: &held,
+                        held,
                         memory: [self.on.a, self.on.zeros],
-                        taps: &mut *taps,
+                        taps,
                         count: 0,
-                        gathered: &mut *gathered,
+                        gathered,
                     };
                     self.on.rows.lines(&mut cursor, &mut half);
                     count = half.count;
@@ -697,12 +706,11 @@ impl<W: HalfTileProvider> Task<'_, '_, W> {
                 if !(gathers || padded || count == 0) {
                     repeats = self.repeats((tile, rows), part, &taps[..count * TAP_WORDS], &tile_run);
                     match tile_run.listed {
-                        true => self.list(&mut cursor, (rows, nowhere), &mut to[all..repeats.0 * all]),
+                        true => self.list(&mut cursor, (rows, *nowhere), &mut to[all..repeats.0 * all]),
                         false => self.on.rows.skip(&mut cursor, (repeats.0 * repeats.1 - 1) * all),
                     }
                 }
                 let (run, lines, line_bytes) = repeats;
-                end = row + run * lines * all;
                 let to = &to[..if tile_run.listed { run * all } else { all }];
                 let at = At {
                     tile,
@@ -717,31 +725,25 @@ impl<W: HalfTileProvider> Task<'_, '_, W> {
                     part: index,
                 };
                 let sums = &mut sums[if macrokernel.shape.carries() { (row - first) * macrokernel.sums_row() } else { 0 }..];
-                match pipeline.as_mut().filter(|_| index + 1 == macrokernel.shape.k_blocks.len()) {
+                match pipeline.as_deref_mut().filter(|_| index + 1 == macrokernel.shape.k_blocks.len()) {
                     Some(pipeline) if count == 0 && !macrokernel.shape.carries() => self.finish_sums(pipeline, &at, to, None),
                     Some(pipeline) if count == 0 || padded => {
-                        self.products(&mut held, &at, 0..macrokernel.rounds[index].len(), sums);
+                        self.products(held, &at, 0..macrokernel.rounds[index].len(), sums);
                         if padded {
-                            self.without_padding(row..end, sums);
+                            self.without_padding(row..row + run * lines * all, sums);
                         }
                         self.finish_sums(pipeline, &at, to, Some(sums));
                     }
                     Some(pipeline) => {
-                        self.products(&mut held, &at, 0..macrokernel.rounds[index].len() - 1, sums);
-                        self.finish((pipeline, &mut held), &at, to, sums);
+                        self.products(held, &at, 0..macrokernel.rounds[index].len() - 1, sums);
+                        self.finish((pipeline, held), &at, to, sums);
                     }
-                    None => self.products(&mut held, &at, 0..macrokernel.rounds[index].len(), sums),
+                    None => self.products(held, &at, 0..macrokernel.rounds[index].len(), sums),
                 }
                 tile += run * lines;
             }
         }
-        if let Some(pipeline) = &mut pipeline {
-            pipeline.flush();
-            return watched && doubtful && pipeline.found_non_finite();
-        }
-        drop(held);
-        self.on.rows.store(Sums { unit: self.unit, rows: first..end, columns, sums, spare, step: macrokernel.sums_row() });
-        false
+        doubtful
     }
 
     /// Writes the initial sums of all rows, if they are not zero.
@@ -814,11 +816,14 @@ impl<W: HalfTileProvider> Task<'_, '_, W> {
     }
 
     /// The pipeline, if there is an epilogue in registers.
-    fn pipeline<'p>(&'p self, left: &'p mut [f32]) -> Option<Pipeline<'p>> {
+    fn pipeline<'p>(&self, left: Buf<'p>) -> Option<Pipeline<'p>>
+    where
+        't: 'p,
+    {
         let (shape, on) = (&self.macrokernel.shape, self.on);
         let (epilogue, (args, epilogue_column)) = shape.epilogue.as_ref().zip(on.epilogue)?;
-        let column = self.panels.start * shape.panel;
-        let columns = shape.columns.min(self.panels.end * shape.panel) - column;
+        let Range { start: column, end } = self.columns();
+        let columns = end - column;
         let to = EpilogueCall {
             c: on.c,
             column,
@@ -827,7 +832,7 @@ impl<W: HalfTileProvider> Task<'_, '_, W> {
             last: (shape.columns - 1) % LINES + 1,
             ..EpilogueCall::raw(&[], 0, Panels::one(0), (&mut [], 0))
         };
-        Some(Pipeline::new(lend(left), epilogue, columns, &to))
+        Some(Pipeline::new(left, epilogue, columns, &to))
     }
 
     /// A call of a kernel for a round of a K block of a tile, by some panels.
@@ -879,7 +884,7 @@ impl<W: HalfTileProvider> Task<'_, '_, W> {
     }
 
     /// The kernel that finishes sums, for panels with all columns or with fewer.
-    fn finisher<'p>(&'p self, at: &At<'_>, narrow: bool, start: InitialSums) -> &'p FusedKernel {
+    fn finisher(&self, at: &At<'_>, narrow: bool, start: InitialSums) -> &'t FusedKernel {
         let finisher = self.kernels.finishers[index(at.tall(), narrow, start)].as_ref();
         finisher.unwrap_or_else(|| panic!("no kernel of {} tiles was made", at.tall()))
     }
@@ -891,13 +896,10 @@ impl<W: HalfTileProvider> Task<'_, '_, W> {
     }
 
     /// Multiplies the last round of tiles, and finishes the results.
-    fn finish<'p>(
-        &'p self,
-        (pipeline, held): (&mut Pipeline<'p>, &mut block::TileRegisters<'_>),
-        at: &At<'_>,
-        to: &[usize],
-        sums: &mut [f32],
-    ) {
+    fn finish<'p>(&self, (pipeline, held): (&mut Pipeline<'p>, &mut block::TileRegisters<'_>), at: &At<'_>, to: &[usize], sums: &mut [f32])
+    where
+        't: 'p,
+    {
         let rounds = &self.macrokernel.rounds[at.part];
         let round = &rounds[rounds.len() - 1];
         held.set(tiles::Shape { rows: at.rows, steps: round.steps });
@@ -909,7 +911,10 @@ impl<W: HalfTileProvider> Task<'_, '_, W> {
     }
 
     /// Finishes the results of a tile whose sums are in memory, or all zero.
-    fn finish_sums<'p>(&'p self, pipeline: &mut Pipeline<'p>, at: &At<'_>, to: &[usize], sums: Option<&[f32]>) {
+    fn finish_sums<'p>(&self, pipeline: &mut Pipeline<'p>, at: &At<'_>, to: &[usize], sums: Option<&[f32]>)
+    where
+        't: 'p,
+    {
         for (narrow, panels) in self.macrokernel.kinds(&self.panels) {
             let results = self.results(at, to, &panels);
             let sums = sums.map(|sums| (&sums[results.column..], self.macrokernel.sums_row()));

@@ -60,7 +60,7 @@ fn run(isa: Isa, [a, b, sums, c]: &mut [Vec<f32>; 4]) {
             &Results { each: rows.len(), rows: &rows, tile: 2 * row * 4, line: 2 * row * 4, column: 0 },
         );
     }
-    pipeline.flush();
+    pipeline.end();
 }
 
 /// Operands and results of all tiles of a call are checked before the first one is multiplied, and results are right.
