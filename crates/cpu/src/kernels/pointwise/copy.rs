@@ -90,10 +90,13 @@ impl Copies {
     /// gives sizes or strides. Both have the dimensions `dims`.
     ///
     /// # Errors
-    /// [`Skip`] for layouts whose blocks do not nest.
+    /// [`Skip`] for layouts whose blocks do not nest, and for several sources of which the execution gives sizes or strides.
     pub fn add(&mut self, src: Arg, dims: &Dims, to: &Layout, from: &Layout) -> Result<(), Skip> {
         let late = [to, from].iter().any(|l| l.has_runtime());
         let bad = || Skip::Layout(format!("of {src} and {}: blocks that do not nest", self.dst));
+        if self.moves.first().is_some_and(|other| late || other.nest.is_none()) {
+            return Err(Skip::Layout("of several sources, given by the execution".into()));
+        }
         let nest = if late { None } else { Some(nest(dims, [to, from]).ok_or_else(bad)?) };
         self.moves.push(Move { src, nest });
         Ok(())
@@ -161,8 +164,7 @@ impl Copies {
         Ok(())
     }
 
-    /// Copies all elements. Several sources take turns, so that the parts of a line of the
-    /// destination are written while it is in a cache.
+    /// Copies all elements. Several sources take turns, so that the parts of a line of the destination are written while it is in a cache.
     fn execute(&self, simd: Simd, ctx: &Ctx<'_>) -> Result<(), Error> {
         self.before(ctx)?;
         let late = match self.moves[..] {
