@@ -261,7 +261,7 @@ impl Program {
     /// Allocates `bytes` of scratch and returns their offset.
     ///
     /// # Errors
-    /// [`OVERFLOW`].
+    /// [`Skip`] for sizes that overflow.
     pub fn book(&mut self, bytes: usize) -> Result<usize, Skip> {
         let end = self.scratch.checked_add(bytes).and_then(|end| end.checked_next_multiple_of(PART)).ok_or(OVERFLOW)?;
         Ok(std::mem::replace(&mut self.scratch, end))
