@@ -71,7 +71,7 @@ def facts(path, compiler_log=""):
     """Registers, spills and counts of telling instructions of a cubin."""
     found = dict(re.findall(r"(REG|STACK|LOCAL):(\d+)", subprocess.run([tool("cuobjdump"), "--dump-resource-usage", path], capture_output=True, text=True).stdout))
     sass = subprocess.run([tool("cuobjdump"), "--dump-sass", path], capture_output=True, text=True).stdout
-    for word in ("HGMMA", "QGMMA", "IGMMA", "HMMA", "QMMA", "IMMA", "UTMALDG", "UTMASTG", "LDGSTS", "LDL", "STL"):
+    for word in ("HGMMA", "QGMMA", "IGMMA", "HMMA", "QMMA", "IMMA", "UTMALDG", "UTMASTG", "LDGSTS", "FFMA", "LDL", "STL"):
         count = len(re.findall(r"\b" + word + r"\b", sass))
         if count:
             found[word] = count
@@ -87,6 +87,8 @@ TILE = dict(BF16, A_MN=0, B_MN=0, TILE_M=128, TILE_N=256, CONSUMERS=2, STAGES=4,
 W4 = dict(TILE, STORE="STORE_DIRECT", PACKED_A=1, UNSIGNED=0, PAIRED=1)
 ATTENTION = dict(BF16, HEAD=128, TILE_N=128, CONSUMERS=2, STAGES=2, CAUSAL=0, K_MN=0)
 DEPTHWISE = dict(A_TYPE="T_BF16", C_TYPE="T_BF16", TAPS_H=3, TAPS_W=3, STEP=1, STRIP=7)
+F32 = dict(SPATIAL=2, ALIGNED=1)
+F32_TILES = dict(ROWS=16, WARPS_M=4, WARPS_N=2, BLOCKS=1), dict(ROWS=8, WARPS_M=2, WARPS_N=2, BLOCKS=3)
 SM80 = dict(BF16, A_MN=0, B_MN=0, A_ALIGN=16, B_ALIGN=16, STAGES=4)
 
 # file, defines, architecture, instructions that must be there
@@ -125,6 +127,8 @@ VARIANTS = [
     ("gemv.cu", dict(BF16, ROWS=1, COLUMNS=1), "sm_90a", ""),
     *[("gemm_sm80.cu", dict(SM80, **d), arch, "HMMA LDGSTS") for arch in ("sm_80", "sm_86", "sm_89", "sm_90a", "sm_100") for d in ({}, dict(A_MN=1, B_MN=1), dict(A_TYPE="T_TF32", B_TYPE="T_TF32", C_TYPE="T_F32"))],
     ("gemm_sm80.cu", dict(SM80, A_ALIGN=2, B_ALIGN=2), "sm_80", "HMMA"),
+    *[("conv_f32.cu", dict(F32, WALKS=w, C_ALIGN=1, **t), "sm_90a", "FFMA") for w in (1, 8) for t in F32_TILES],
+    *[("conv_weights_f32.cu", dict(F32, **t), "sm_90a", "FFMA") for t in F32_TILES],
     ("gemm_sm80.cu", dict(SM80, A_TYPE="T_S8", B_TYPE="T_U8", C_TYPE="T_S32"), "sm_80", "IMMA LDGSTS"),
     ("gemm_sm80.cu", dict(SM80, A_TYPE="T_E4M3", B_TYPE="T_E4M3"), "sm_89", "QMMA LDGSTS"),
 ]

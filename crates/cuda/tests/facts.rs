@@ -28,6 +28,8 @@ const MEANT: &[(&str, &[&str])] = &[
     ("rnn_step_mma", &["HMMA"]),
     ("gemm_sm80", &["HMMA IMMA QMMA"]),
     ("gemm_f32", &["FFMA"]),
+    ("conv_f32", &["FFMA"]),
+    ("conv_weights_f32", &["FFMA"]),
     ("conv_groups_sm80", &["HMMA"]),
     ("attention_backward_sm80", &["HMMA"]),
     ("gemv", &["LDG"]),
@@ -89,6 +91,7 @@ fn lines_of_tensor_cores_are_theirs() {
         "planar:sm90",
         "attention:sm90",
         "backward:sm80",
+        "conv:f32",
     ] {
         assert!(rows.get(row).is_some_and(|&n| n >= 3), "{row}: {rows:?}");
     }

@@ -64,9 +64,9 @@ fn by_rows(problem: &Problem, target: &CudaTarget, grouped: &[Lower]) -> Result<
     };
     let whole: &[Lower] = match &problem.op {
         Op::Deconv(_) if groups > 1 => &[gemm::slices::any],
-        Op::Deconv(_) => &[gemm::window, gemm::weights::weights],
+        Op::Deconv(_) => &[gemm::window, gemm::weights::weights, gemm::conv_f32::lower],
         _ if groups > 1 => grouped,
-        _ => &[gemm::pointwise_conv, gemm::stem::conv, gemm::window, gemm::weights::weights, gemm::first::conv],
+        _ => &[gemm::pointwise_conv, gemm::stem::conv, gemm::window, gemm::weights::weights, gemm::first::conv, gemm::conv_f32::lower],
     };
     let ways = [
         // The rows for few input channels read any layout.

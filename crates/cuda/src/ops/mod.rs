@@ -89,6 +89,7 @@ const CONV: &[Row] = &[
     Row { name: "between:sm90", lower: between::lower },
     Row { name: "gemm:sm80", lower: gemm::pointwise_conv_mma },
     Row { name: "gemm:f32", lower: gemm::simt::pointwise_conv },
+    Row { name: "conv:f32", lower: gemm::conv_f32::lower },
     Row { name: "depthwise:sm90", lower: gemm::depthwise::conv },
     Row { name: "depthwise:generic", lower: depthwise::conv },
     Row { name: "few:generic", lower: depthwise::few_channels },
@@ -101,6 +102,7 @@ const DECONV: &[Row] = &[
     Row { name: "weights:sm90", lower: gemm::weights::weights },
     Row { name: "slices:sm90", lower: gemm::slices::any },
     Row { name: "between:sm90", lower: between::lower },
+    Row { name: "conv:f32", lower: gemm::conv_f32::lower },
     Row { name: "tiles:generic", lower: conv::deconv },
 ];
 const RNN: &[Row] = &[Row { name: "steps:generic", lower: rnn::lower }];

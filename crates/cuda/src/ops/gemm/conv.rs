@@ -21,8 +21,8 @@ use oxidnn_spec::{Arg, Blocking, Layout, Op, Problem, Prop, Tensor};
 use std::iter::once;
 
 /// Walks of a pass, and of one launch, at most.
-const WALKS: usize = 27;
-const TOGETHER: usize = 8;
+pub(super) const WALKS: usize = 27;
+pub(super) const TOGETHER: usize = 8;
 /// Most taps of a window along a dimension: more are not within reach of im2col mode, whatever the strides.
 const MAX_TAPS: i64 = 256 * WALKS as i64;
 
@@ -67,25 +67,25 @@ pub(super) struct Window<'a> {
 
 /// Output pixels that the same taps reach; arrays are along D, H, W.
 #[derive(Clone)]
-struct Walk {
+pub(super) struct Walk {
     /// Number of output pixels; stride in the input; input position of the first pixel's first tap.
-    size: [i64; 3],
-    stride: [i64; 3],
-    start: [i64; 3],
+    pub(super) size: [i64; 3],
+    pub(super) stride: [i64; 3],
+    pub(super) start: [i64; 3],
     /// Number of taps; index of the first one and step to the next in the filter; input pixels from one tap to the next.
-    taps: [i64; 3],
-    first: [i64; 3],
-    step: [i64; 3],
-    offset: [i64; 3],
+    pub(super) taps: [i64; 3],
+    pub(super) first: [i64; 3],
+    pub(super) step: [i64; 3],
+    pub(super) offset: [i64; 3],
     /// The residue of the output pixels modulo the strides; zeros if there is a single walk.
-    residue: [i64; 3],
+    pub(super) residue: [i64; 3],
     /// No tap reaches these pixels.
-    empty: bool,
+    pub(super) empty: bool,
 }
 
 impl Walk {
     /// Number of taps.
-    fn count(&self) -> i64 {
+    pub(super) fn count(&self) -> i64 {
         if self.empty { 0 } else { self.taps.iter().product() }
     }
 
@@ -110,7 +110,7 @@ impl Walk {
 }
 
 /// Groups walks of the same size into launches, those with most taps first, with a common start for TMA.
-fn grouped(mut walks: Vec<Walk>) -> Vec<(Vec<Walk>, [i64; 3])> {
+pub(super) fn grouped(mut walks: Vec<Walk>) -> Vec<(Vec<Walk>, [i64; 3])> {
     walks.sort_by_key(|w| (w.size, -w.count()));
     let groups = walks.chunk_by(|a, b| a.size == b.size).flat_map(|g| g.chunks(TOGETHER));
     groups.map(|g| (g.to_vec(), std::array::from_fn(|d| g.iter().map(|w| w.start[d]).min().unwrap_or(0)))).collect()
@@ -243,7 +243,7 @@ impl<'a> Window<'a> {
     ///
     /// # Errors
     /// More of them, and windows of more taps than the tensor copy engine reaches.
-    fn walks(&self, most: usize) -> Result<Vec<Walk>, Skip> {
+    pub(super) fn walks(&self, most: usize) -> Result<Vec<Walk>, Skip> {
         let (z, [_, to]) = (&self.z, self.grids());
         if z.k.iter().any(|k| *k > MAX_TAPS) {
             return Err(Skip::Shape("windows that the tensor copy engine does not walk"));
@@ -298,7 +298,7 @@ impl<'a> Window<'a> {
         w
     }
 
-    fn deep(&self) -> bool {
+    pub(super) fn deep(&self) -> bool {
         self.z.i[0] > 1 || self.z.k[0] > 1 || self.z.o[0] > 1
     }
 
@@ -412,7 +412,7 @@ impl<'a> Window<'a> {
     }
 
     /// Input channels of a tap in K-major weights, padded to 16 bytes.
-    fn held(&self) -> i64 {
+    pub(super) fn held(&self) -> i64 {
         let unit = 128 / self.channels.weights.dtype.bits() as i64;
         ceil(self.given, unit) * unit
     }

@@ -5,6 +5,7 @@
 //! kernels.
 
 mod conv;
+pub(super) mod conv_f32;
 pub(super) mod depthwise;
 pub(super) mod first;
 mod four_bits;

@@ -3,14 +3,15 @@
 use super::rows::{ACROSS, values};
 use super::{GROUP, Gemm, Matrix, epilogue, inner_matrices, matrices, pairs, pixels};
 use crate::CudaTarget;
+use crate::emit::Emitter;
 use crate::ops::ceil;
-use crate::program::{OVERFLOW, Program, Word};
+use crate::program::{Launch, OVERFLOW, Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{DataType, Problem};
 
 /// A tile of the kernel: accumulator rows of a thread (`ROWS`), warps along M and N, and CTAs per SM.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Tile {
+pub(super) struct Tile {
     rows: i64,
     warps: [i64; 2],
     blocks: i64,
@@ -20,9 +21,10 @@ struct Tile {
 }
 
 /// Fitted to measurements of eight products on an H200.
-const TILES: [Tile; 2] = [
+const TILES: [Tile; 3] = [
     Tile { rows: 16, warps: [4, 2], blocks: 1, products: 114.0, shares: [1.0; 2] },
     Tile { rows: 8, warps: [2, 2], blocks: 3, products: 102.0, shares: [0.6, 0.9] },
+    Tile { rows: 8, warps: [4, 1], blocks: 3, products: 96.0, shares: [0.6, 0.9] },
 ];
 /// Split-K: least K of a part, and parts, at most.
 const PART: i64 = 64;
@@ -49,13 +51,32 @@ pub(crate) fn pointwise_conv(problem: &Problem, target: &CudaTarget) -> Result<P
 }
 
 impl Tile {
+    /// The defines of `simt.cuh`.
+    pub(super) fn options(&self, emit: &mut Emitter) {
+        let [down, across] = self.warps;
+        for (name, value) in [("ROWS", self.rows), ("WARPS_M", down), ("WARPS_N", across), ("BLOCKS", self.blocks)] {
+            emit.option(name, value);
+        }
+    }
+
+    /// Sets threads and shared memory of a launch.
+    pub(super) fn shape(&self, launch: &mut Launch) {
+        launch.block = self.threads() as u32;
+        launch.shared = (128 * self.size().iter().sum::<i64>() + 512) as u32;
+    }
+
+    /// Threads of a CTA.
+    pub(super) fn threads(&self) -> i64 {
+        32 * self.warps[0] * self.warps[1]
+    }
+
     /// Rows and columns.
-    fn size(&self) -> [i64; 2] {
+    pub(super) fn size(&self) -> [i64; 2] {
         [self.warps[0] * 4 * self.rows, self.warps[1] * 64]
     }
 
     /// Tiles along both dimensions of a product.
-    fn count(&self, [m, n, ..]: [i64; 4]) -> [i64; 2] {
+    pub(super) fn count(&self, [m, n, ..]: [i64; 4]) -> [i64; 2] {
         let [rows, columns] = self.size();
         [ceil(m, rows), ceil(n, columns)]
     }
@@ -71,14 +92,26 @@ impl Tile {
         products + ceil(own, self.blocks) as f64 * (START + (rows * columns) as f64 * STORE) + added
     }
 
-    /// The tile with the least predicted time, and K of a part.
-    fn best(sizes: [i64; 4], units: i64) -> (Tile, i64) {
-        let most = (sizes[2] / PART).clamp(1, PARTS);
+    /// The tile with the least predicted time, and K of a part; all of K is one part if it may not be divided.
+    pub(super) fn best(sizes: [i64; 4], may_divide: bool, target: &CudaTarget) -> (Tile, i64) {
+        let units = i64::from(target.facts.multiprocessors);
+        let most = if may_divide { (sizes[2] / PART).clamp(1, PARTS) } else { 1 };
         let all = TILES.iter().flat_map(|&tile| (1..=most).map(move |parts| (tile, parts)));
         let timed = all.map(|(tile, parts)| (tile.cycles(sizes, parts, units), tile, parts));
         let (_, tile, parts) = timed.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, TILES[0], 1));
         (tile, ceil(ceil(sizes[2], parts), 16) * 16)
     }
+}
+
+/// The launch that adds split-K parts in scratch: their number, and batches, rows and columns of the result at `to` with strides between rows, columns and batches.
+pub(super) fn added(mut emit: Emitter, at: usize, sizes: [i64; 4], (to, strides): (Word, [i64; 3])) -> Launch {
+    emit.option("C_TYPE", "T_F32");
+    let mut words = vec![Word::Scratch(at), to];
+    words.extend(pairs(&sizes));
+    words.extend(values(&strides));
+    let mut add = emit.epilogue_of("add_parts", words);
+    add.grid = [ceil(sizes[1..].iter().product(), 256) as u32, 1, 1];
+    add
 }
 
 impl Gemm<'_> {
@@ -113,7 +146,7 @@ impl Gemm<'_> {
         let count = |mn: bool, rows: i64| if mn { self.k } else { rows };
         let aligned = self.a.alignment(count(a_mn, self.m), left) == 16 && self.b.alignment(count(b_mn, self.n), right) == 16;
         let sizes = [self.m, self.n, self.k, self.batch];
-        let (tile, part) = Tile::best(sizes, i64::from(target.facts.multiprocessors));
+        let (tile, part) = Tile::best(sizes, true, target);
         let [down, across] = tile.count(sizes);
         let parts = ceil(self.k, part);
         let mut program = Program::or_unaligned(self.otherwise, self.problem, target)?;
@@ -124,10 +157,7 @@ impl Gemm<'_> {
         for (name, value) in [("A_MN", a_mn), ("B_MN", b_mn), ("ALIGNED", aligned), ("C_ALIGNED", self.c_aligned())] {
             emit.option(name, i32::from(value));
         }
-        let Tile { rows, warps: [down_warps, across_warps], blocks, .. } = tile;
-        for (name, value) in [("ROWS", rows), ("WARPS_M", down_warps), ("WARPS_N", across_warps), ("BLOCKS", blocks)] {
-            emit.option(name, value);
-        }
+        tile.options(&mut emit);
         let (a, b, c) = (&self.a, &self.b, &self.c);
         let mut words = vec![a.word(), b.word(), c.word()];
         words.extend(pairs(&[self.m, self.n, self.k, part, down, across, GROUP, a.batches, b.batches, self.batch]));
@@ -135,21 +165,15 @@ impl Gemm<'_> {
         words.push(partial.map_or(Word::Value(0), Word::Scratch));
         let mut launch = emit.epilogue_of("gemm_f32", words);
         launch.grid = [(down * across) as u32, self.batch as u32, parts as u32];
-        launch.block = (32 * down_warps * across_warps) as u32;
-        launch.shared = (128 * tile.size().iter().sum::<i64>() + 512) as u32;
+        tile.shape(&mut launch);
         if aligned {
             launch.aligned = vec![a.place(), b.place()];
         }
         program.launches.push(launch);
         if let Some(at) = partial {
-            let mut emit = epilogue(self.problem, self.c.arg, self.declare)?;
-            emit.option("C_TYPE", "T_F32");
-            let mut words = vec![Word::Scratch(at), c.word()];
-            words.extend(pairs(&[parts, self.batch, self.m, self.n]));
-            words.extend(values(&[c.outer, c.inner, c.batch_stride]));
-            let mut add = emit.epilogue_of("add_parts", words);
-            add.grid = [ceil(self.m * self.n * self.batch, 256) as u32, 1, 1];
-            program.launches.push(add);
+            let emit = epilogue(self.problem, self.c.arg, self.declare)?;
+            let strides = [c.outer, c.inner, c.batch_stride];
+            program.launches.push(added(emit, at, [parts, self.batch, self.m, self.n], (c.word(), strides)));
         }
         program.unaligned = program.unaligned.filter(|_| aligned);
         Ok(program)

@@ -40,19 +40,32 @@ pub(crate) fn weights(problem: &Problem, target: &CudaTarget) -> Result<Program,
     lower(problem, direction, [channels.src, channels.weights], target)
 }
 
-pub(super) fn lower(problem: &Problem, direction: Direction, [src, gradient]: [&Tensor; 2], target: &CudaTarget) -> Result<Program, Skip> {
+pub(super) fn lower(problem: &Problem, direction: Direction, tensors: [&Tensor; 2], target: &CudaTarget) -> Result<Program, Skip> {
+    check(problem, target)?;
+    lower_by(problem, direction, tensors, (&|pass, scratch, target| pass.program(scratch, target), target))
+}
+
+/// The launches of a pass, whose scratch begins at an offset.
+type Way<'a> = &'a dyn Fn(&Pass<'_>, usize, &CudaTarget) -> Result<Program, Skip>;
+
+/// By one of the kernels: the gradients of source, or small and large grid, `src` and `gradient`.
+pub(super) fn lower_by(
+    problem: &Problem,
+    direction: Direction,
+    [src, gradient]: [&Tensor; 2],
+    (way, target): (Way<'_>, &CudaTarget),
+) -> Result<Program, Skip> {
     let Direction { prop, sizes: z, input_is_large, otherwise, slices } = direction;
     if prop != Prop::BackwardWeights {
         return Err(Skip::Op("all but gradients of weights"));
     }
-    check(problem, target)?;
     let diff_dst = tensor(problem, Arg::DIFF_DST)?;
     let (input, output) = ((Arg::SRC, src), (Arg::DIFF_DST, diff_dst));
     let (small, large) = if input_is_large { (output, input) } else { (input, output) };
     let sizes = if input_is_large { [z.o, z.i] } else { [z.i, z.o] };
     let pass = Pass { problem, z, small, large, sizes, gradient, rows_first: input_is_large, slices };
     let mut program = Program::or_unaligned(otherwise, problem, target)?;
-    let product = pass.program(program.scratch, target)?;
+    let product = way(&pass, program.scratch, target)?;
     (program.scratch, program.launches) = (product.scratch, product.launches);
     if let Some(bias) = problem.op.tensor(Arg::DIFF_BIAS) {
         crate::ops::conv::bias_gradient(&mut program, problem, diff_dst, bias)?;
@@ -66,7 +79,7 @@ impl Pass<'_> {
         self.slices.is_none() && z.k == [1; 3] && z.s == [1; 3] && z.pl == [0; 3] && self.sizes[0] == self.sizes[1]
     }
 
-    fn deep(&self) -> bool {
+    pub(super) fn deep(&self) -> bool {
         self.sizes[0][0] > 1 || self.sizes[1][0] > 1 || self.z.k[0] > 1
     }
 
@@ -128,7 +141,7 @@ impl Pass<'_> {
     }
 
     /// Number of pixels of that walk.
-    fn pixels(&self, shifts: i64) -> i64 {
+    pub(super) fn pixels(&self, shifts: i64) -> i64 {
         self.small.1.dims()[0] * self.walk(shifts)[0].iter().product::<i64>()
     }
 
@@ -160,7 +173,7 @@ impl Pass<'_> {
         if self.is_pointwise() && channels * self.bytes() % 16 == 0 { channels } else { ceil(channels, self.depth()) * self.depth() }
     }
 
-    fn types(&self) -> Skip {
+    pub(super) fn types(&self) -> Skip {
         Skip::DataType(format!("{}:{}:{}", self.small.1.dtype, self.large.1.dtype, self.gradient.dtype))
     }
 
@@ -187,7 +200,7 @@ impl Pass<'_> {
     }
 
     /// Where the kernel stores (M, taps, `held` channels): the gradient itself if it has that layout, otherwise scratch, and the launches that copy it from there.
-    fn destination(&self, program: &mut Program, held: i64) -> Result<(MapPlace, Vec<Launch>), Skip> {
+    pub(super) fn destination(&self, program: &mut Program, held: i64) -> Result<(MapPlace, Vec<Launch>), Skip> {
         let (t, n) = (self.gradient, self.gradient.dims().len());
         if let Some(slices) = &self.slices {
             return slices.gather(t, held, program);
