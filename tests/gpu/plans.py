@@ -232,7 +232,7 @@ def candidates(q, count=4):
         a, b, c = q["types"]
         if SIZE[a] == 2 or not (q["a_mn"] or q["b_mn"]):
             align = lambda x, t: 16 if x * SIZE[t] % 16 == 0 else 8 if x * SIZE[t] % 8 == 0 else 4 if x * SIZE[t] % 4 == 0 else 2
-            last.append(dict(KERNEL="sm80", A_TYPE=a, B_TYPE=b, C_TYPE=c, A_MN=q["a_mn"], B_MN=q["b_mn"], A_ALIGN=align(q["m"] if q["a_mn"] else q["k"], a), B_ALIGN=align(q["n"] if q["b_mn"] else q["k"], b), STAGES=4))
+            last.append(dict(KERNEL="sm80", A_TYPE=a, B_TYPE=b, C_TYPE=c, A_MN=q["a_mn"], B_MN=q["b_mn"], A_ALIGN=align(q["m"] if q["a_mn"] else q["k"], a), B_ALIGN=align(q["n"] if q["b_mn"] else q["k"], b), C_ALIGN=align(q["n"], c), STAGES=4))
     if q.get("small"):
         return window_plans(q)
     if q.get("way") == "BWD_W":

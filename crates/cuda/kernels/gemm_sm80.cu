@@ -3,11 +3,13 @@
 //
 // A CTA of 8 warps computes one tile of 128 x 128, a warp 64 x 32 of it (2 x 4 warps). A multistage cp.async pipeline of STAGES stages of 128 bytes of K feeds
 // ldmatrix and mma.sync. Rows of 128 bytes are swizzled in shared memory: 16-byte unit u of row r is at u ^ r % 8, so neither the copies nor ldmatrix have
-// bank conflicts. Accumulators are in registers; the epilogue is applied and stored element by element.
+// bank conflicts. Accumulators are in registers. Results go through shared memory, 32 rows at a time, and are stored in the widest units that the rows of C allow;
+// element by element if its columns are not contiguous.
 //
 // Interface
 //   defines      A_TYPE, B_TYPE, C_TYPE (bf16, f16, tf32, s8, u8; f8 from sm_89 on); A_MN, B_MN as in tile_sm90.cuh (16-bit types only);
-//                A_ALIGN, B_ALIGN: alignment of the rows in bytes (16, 8, 4 or less); STAGES 3 or 4
+//                A_ALIGN, B_ALIGN: alignment of the rows in bytes (16, 8, 4 or less); C_ALIGN: the same of C, 0 if its columns are not contiguous;
+//                STAGES 2 to 4
 //   parameters   (Gemm80Params) by value
 //   grid         (tiles of M * tiles of N, batch); block 256 threads; shared memory STAGES * 32,768 bytes
 #include "epilogue.cuh"
@@ -23,6 +25,16 @@ typedef float Acc;
 #endif
 
 enum : int { kTile = 128, kBytes = 16384, kTileK = 128 / int(sizeof(A::Raw)) };
+
+// Two CTAs share an SM if its memory has their stages. Hopper multiplies f8 as f16, which takes more registers. Without a number of CTAs the compiler chooses fewer
+// registers than with 1.
+#if STAGES <= 3 && A_TYPE != T_E4M3 && A_TYPE != T_E5M2
+#define BOUNDS 256, 2
+enum : int { kTogether = 2 };   // units whose addresses are in registers at a time
+#else
+#define BOUNDS 256
+enum : int { kTogether = 4 };
+#endif
 
 struct Gemm80Params {
     const A::Raw *a;
@@ -63,7 +75,7 @@ template <int ALIGN> __device__ __forceinline__ void copy16(u32 to, const u8 *fr
 // Loads one operand's stage. K-major: 128 rows of 128 bytes of K. MN-major: two blocks of 64 of M or N, each kTileK rows (of K) of 128 bytes.
 template <bool MN, int ALIGN, class Raw>
 __device__ __forceinline__ void load_operand(u32 to, const Raw *base, i64 stride, int row0, int rows, int k0, int depth) {
-#pragma unroll
+#pragma unroll(kTogether)
     for (int i = 0; i < kBytes / 16 / 256; i++) {
         int unit = int(threadIdx.x) + i * 256, line = unit / 8, u = unit % 8, lead, inner, leads, inners;
         if constexpr (MN) {
@@ -169,7 +181,41 @@ __device__ __forceinline__ C::Raw convert(Acc sum, const Gemm80Params &p, int ro
 #endif
 }
 
-extern "C" __global__ void __launch_bounds__(256) gemm_sm80(const __grid_constant__ Gemm80Params p) {
+// A unit of a row of C.
+template <int BYTES> struct Unit;
+template <> struct Unit<1> { using Type = u8; };
+template <> struct Unit<2> { using Type = u16; };
+template <> struct Unit<4> { using Type = u32; };
+template <> struct Unit<8> { using Type = uint2; };
+template <> struct Unit<16> { using Type = uint4; };
+
+#if C_ALIGN
+enum : int { kSize = int(sizeof(C::Raw)), kUnit = C_ALIGN > kSize ? C_ALIGN : kSize, kOfUnit = kUnit / kSize };
+enum : int { kLine = kTile * kSize + 16, kUnits = kTile / kOfUnit };   // bytes of a row in shared memory, padded so that threads of a fragment meet in few banks
+
+// Stores the 32 rows of fragments `i` of all warps.
+__device__ __forceinline__ void store_rows(u8 *staged, C::Raw *c, const Gemm80Params &p, int i, int m0, int n0) {
+    using Word = Unit<kUnit>::Type;
+    static_assert(32 * kUnits % 256 == 0, "threads share the units evenly");
+#pragma unroll
+    for (int j = 0; j < 32 * kUnits / 256; j++) {
+        int unit = int(threadIdx.x) + j * 256, line = unit / kUnits, x = unit % kUnits * kOfUnit, y = line / 16 * 64 + i * 16 + line % 16;
+        if (m0 + y >= p.m) continue;
+        const u8 *from = staged + line * kLine + x * kSize;
+        C::Raw *to = c + i64(m0 + y) * p.c_row + n0 + x;
+        if (n0 + x + kOfUnit <= p.n) {
+            *reinterpret_cast<Word *>(to) = *reinterpret_cast<const Word *>(from);
+        } else {
+#pragma unroll
+            for (int e = 0; e < kOfUnit; e++) {
+                if (n0 + x + e < p.n) to[e] = reinterpret_cast<const C::Raw *>(from)[e];
+            }
+        }
+    }
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(BOUNDS) gemm_sm80(const __grid_constant__ Gemm80Params p) {
     extern __shared__ __align__(1024) u8 stages[];
     begin();
     int per_group = p.group * p.tiles_n, first = blockIdx.x / per_group * p.group, within = blockIdx.x - first * p.tiles_n;
@@ -203,13 +249,24 @@ extern "C" __global__ void __launch_bounds__(256) gemm_sm80(const __grid_constan
     C::Raw *c = p.c + blockIdx.y * p.c_batch;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
+#if C_ALIGN
+        __syncthreads();   // the stages, or the rows before, have been read
+#endif
 #pragma unroll
         for (int j = 0; j < 4; j++) {
 #pragma unroll
             for (int e = 0; e < 4; e++) {
-                int y = m0 + row + i * 16 + lane / 4 + e / 2 * 8, x = n0 + column + j * 8 + lane % 4 * 2 + e % 2;
+                int line = lane / 4 + e / 2 * 8, y = m0 + row + i * 16 + line, own = column + j * 8 + lane % 4 * 2 + e % 2, x = n0 + own;
+#if C_ALIGN
+                *reinterpret_cast<C::Raw *>(stages + (row / 64 * 16 + line) * kLine + own * kSize) = convert(acc[i][j][e], p, min(y, p.m - 1), min(x, p.n - 1));
+#else
                 if (y < p.m && x < p.n) c[y * p.c_row + x * p.c_column] = convert(acc[i][j][e], p, y, x);
+#endif
             }
         }
+#if C_ALIGN
+        __syncthreads();
+        store_rows(stages, c, p, i, m0, n0);
+#endif
     }
 }

@@ -96,7 +96,13 @@ impl Gemm<'_> {
         let lead = |x: &Matrix, mn: bool| if mn { x.inner } else { x.outer };
         let count = |mn: bool, rows: i64| if mn { self.k } else { rows };
         let (left, right) = (lead(&self.a, a_mn), lead(&self.b, b_mn));
-        let stages = (i64::from(target.facts.shared_memory) / STAGE).clamp(2, STAGES);
+        // No more stages than steps and one: CTAs then share an SM.
+        let most = ceil(self.k * self.a.bytes(), 128) + 1;
+        let stages = (i64::from(target.facts.shared_memory) / STAGE).clamp(2, STAGES).min(most);
+        let c_align = match self.c.inner {
+            1 => self.c.alignment(self.m, self.c.outer).max(self.c.bytes()),
+            _ => 0,
+        };
         let mut emit = epilogue(self.problem, self.c.arg, self.declare)?;
         for (name, value) in [("A_TYPE", ta), ("B_TYPE", tb), ("C_TYPE", tc)] {
             emit.option(name, value);
@@ -106,6 +112,7 @@ impl Gemm<'_> {
             ("B_MN", i64::from(b_mn)),
             ("A_ALIGN", self.a.alignment(count(a_mn, self.m), left)),
             ("B_ALIGN", self.b.alignment(count(b_mn, self.n), right)),
+            ("C_ALIGN", c_align),
             ("STAGES", stages),
         ] {
             emit.option(name, value);
@@ -119,6 +126,9 @@ impl Gemm<'_> {
         launch.grid = [(down * across) as u32, self.batch as u32, 1];
         launch.shared = (stages * STAGE) as u32;
         launch.aligned = vec![MapPlace::Arg(a.arg, 0), MapPlace::Arg(b.arg, 0)];
+        if c_align > c.bytes() {
+            launch.aligned.push(MapPlace::Arg(c.arg, 0));
+        }
         self.with_unaligned(launch, target)
     }
 
