@@ -4,11 +4,12 @@
 use super::gemm::{hopper, pairs, plain};
 use crate::emit::bare;
 use crate::ops::ceil;
+use crate::ops::transpose::{Kept, copied};
 use crate::program::{Launch, MapKind, MapPlace, OVERFLOW, Program, TensorMap, Word};
 use crate::{CudaTarget, Facts};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
-use oxidnn_spec::{Arg, DataType, Format, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, DataType, Format, Layout, Op, Problem, Tensor};
 
 /// Bytes of keys and values that should stay in L2; tiles per SM up to which the order of tiles matters for load balance.
 const CACHED: i64 = 24_000_000;
@@ -98,6 +99,57 @@ fn name(t: DataType) -> Result<&'static str, Skip> {
 /// Attention forward.
 pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     hopper(target)?;
+    match aligned(problem, target) {
+        Err(Skip::Layout(_)) => with_copies(problem, target),
+        done => done,
+    }
+}
+
+/// With aligned copies of queries, keys and values whose rows TMA cannot address.
+fn with_copies(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    let (mut inner, mut kept) = (problem.clone(), Vec::new());
+    let mut program = Program::or_unaligned(super::sdpa::lower, problem, target)?;
+    for o in inner.op.operands_mut() {
+        if matches!(o.arg, Arg::SRC | Arg::SRC_1 | Arg::SRC_2) && !is_spaced(o.tensor) {
+            *o.tensor = spaced(o.tensor, o.arg == Arg::SRC_1)?;
+            kept.push(Kept { arg: o.arg, tensor: o.tensor.clone(), at: program.book(o.tensor.bytes())? });
+        }
+    }
+    let mut whole = aligned(&inner, &target.within())?.shifted(program.scratch);
+    program.scratch = whole.scratch;
+    for kept in &kept {
+        let given = problem.op.tensor(kept.arg).ok_or(OVERFLOW)?;
+        program.launches.extend(copied(given, kept, true, target)?.launches);
+        whole = whole.moved(kept.arg, MapPlace::Scratch(kept.at));
+    }
+    program.launches.extend(whole.launches);
+    Ok(program)
+}
+
+/// Whether rows are contiguous and begin at multiples of 16 bytes.
+fn is_spaced(t: &Tensor) -> bool {
+    let whole = |elements: i64| elements * t.dtype.bits() as i64 % 128 == 0;
+    plain(t).is_ok_and(|b| whole(b.offset) && (0..t.dims().len()).all(|d| t.dims()[d] == 1 || b.strides[d] == 1 || whole(b.strides[d])))
+}
+
+/// The tensor dense, with rows spaced by multiples of 16 bytes; keys stay contiguous along the sequence if they are.
+fn spaced(t: &Tensor, is_key: bool) -> Result<Tensor, Skip> {
+    let n = t.dims().len();
+    let mut order: Vec<usize> = (0..n).collect();
+    if is_key && plain(t)?.strides[n - 1] != 1 {
+        order.swap(n - 2, n - 1);
+    }
+    let (mut padded, unit) = (*t.dims(), 128 / t.dtype.bits() as i64);
+    let inner = &mut padded[order[n - 1]];
+    *inner = ceil(*inner, unit) * unit;
+    let mut copy = Tensor::plain(*t.dims(), t.dtype).map_err(|_| OVERFLOW)?;
+    let dense = Layout::dense(padded, &order).map_err(|_| OVERFLOW)?;
+    copy.layout.blocking_mut().ok_or(OVERFLOW)?.strides = dense.blocking().ok_or(OVERFLOW)?.strides;
+    Ok(copy)
+}
+
+/// For operands that TMA can address.
+fn aligned(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Sdpa(op) = &problem.op else { return Err(Skip::Op("anything but attention")) };
     if !op.prop.is_forward() {
         return Err(Skip::Op("gradients"));
