@@ -4,6 +4,8 @@
 // shared memory. Grid-stride loop over rows. With STAGED a CTA has an SM for itself, and each thread prefetches its vectors of the CTA's next row into shared
 // memory (cp.async, no barriers).
 //
+// With RUN the rows of a CTA are one run of memory, which is copied to shared memory and back in vectors: for short rows that begin at any offset.
+//
 // With EXACT the vectors of all threads fill a row, so that no branches are needed. The generated header has `row`, which loads, reduces and writes the row of output o in vectors of VECTOR terms, and `reduced`, which combines a stage's values of
 // all threads of a row in an order that depends on the sizes and on the row's offset from a vector boundary; and `prepare`, which copies what all rows share to
 // shared memory, if they begin at any offset.
@@ -28,7 +30,15 @@ extern "C" __global__ void __launch_bounds__(BOUNDS) rows_vector(const __grid_co
 #else
     const int own = threadIdx.x / THREADS;
     for (i64 first = (i64)blockIdx.x * PER_BLOCK; first < a.outputs; first += (i64)gridDim.x * PER_BLOCK) {
-#if EXACT && PER_BLOCK == 1
+#if RUN
+        const int rows = (int)min((i64)PER_BLOCK, a.outputs - first);
+        take_run(a, first, rows);
+        __syncthreads();
+        row(a, (index)(first + own), own < rows, threadIdx.x % THREADS, ahead);
+        __syncthreads();
+        give_run(a, first, rows);
+        __syncthreads();
+#elif EXACT && PER_BLOCK == 1
         row(a, (index)first, true, threadIdx.x, ahead);
 #elif EXACT && THREADS == 32
         if (first + own < a.outputs) row(a, (index)(first + own), true, threadIdx.x % THREADS, ahead);

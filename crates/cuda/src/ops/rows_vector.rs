@@ -25,6 +25,11 @@ const WORDS_OF_CLUSTERED: [i64; 2] = [24, 64];
 /// Threads of a CTA that has an SM for itself and prefetches the next row into shared memory, and registers of a thread for the row.
 const STAGING: i64 = 512;
 const WORDS_OF_STAGING: i64 = 64;
+/// The widest access in bytes that rows must allow to be read and written by themselves if they are one run of memory, and registers of a thread for a row of a run.
+const NARROW: i64 = 4;
+const WORDS_OF_RUN: i64 = 24;
+/// Threads of a CTA whose rows are a run.
+const RUN_BLOCK: i64 = 128;
 /// Bytes of a row from which clusters pay off.
 const LARGE: i64 = 64 * 1024;
 /// Elements of tensors that all rows share in the shared memory of a CTA, at most; threads of such a CTA, at least, and threads per SM, each CTA of which copies them
@@ -144,6 +149,8 @@ pub(crate) struct Shape {
     block: i64,
     /// Bytes of shared memory into which a thread prefetches its vectors of the CTA's next row; 0: none.
     staged: i64,
+    /// The rows of a CTA are one run of memory, which is copied to and from shared memory.
+    is_run: bool,
     /// The contiguous dimension.
     along: usize,
 }
@@ -197,6 +204,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
         resident: 1,
         block,
         staged: 0,
+        is_run: false,
         along: along.0,
     };
     let with = |shape: Shape| {
@@ -204,6 +212,9 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
         Shape { resident, blocks: if resident > 0 { resident * i64::from(facts.multiprocessors) } else { 1 << 20 }, ..shape }
     };
     let vectors = (terms / vector).max(1);
+    if let Some(shape) = run(inputs, dst, extent, Shape { block: RUN_BLOCK, ..with(base) }) {
+        return Some(shape);
+    }
     let short = PART_OF_WARP.into_iter().find_map(|threads| {
         let chunks = chunks(vectors, threads).filter(|chunks| chunks * words <= WORDS_OF_SHORT)?;
         (threads >= if adrift { 2 * vector } else { vectors.min(if vector == 1 { 4 } else { 8 }) }).then_some(with(Shape {
@@ -252,6 +263,26 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     all.clone().find(busy).or_else(|| all.max_by_key(|s| s.cluster)).or(single)
 }
 
+/// The configuration for short rows, one behind the other in all tensors that vary along the rows, that can only be read in narrow accesses: few bytes of a sector at a
+/// time.
+fn run(inputs: &[Input], dst: Option<&Input>, extent: &Extent, base: Shape) -> Option<Shape> {
+    let Extent { terms, along, .. } = *extent;
+    let behind = |t: &Input| {
+        let plain = Layout::plain(t.layout.dims).is_ok_and(|plain| plain == t.layout);
+        plain && t.shift == 0 && t.layout.ndims() == along.0 + 1 && t.layout.dims[along.0] == terms
+    };
+    let least = inputs.iter().filter(|t| t.kept).map(Input::bytes).min()?;
+    if base.adrift || terms >= SHORT || base.vector * least > NARROW || !inputs.iter().filter(|t| t.kept).chain(dst).all(behind) {
+        return None;
+    }
+    let words: i64 = inputs.iter().filter(|t| t.kept).map(|t| t.words(base.vector)).sum();
+    let is_whole = |t: &Input, threads: i64| RUN_BLOCK / threads * t.bytes() % 16 == 0;
+    PART_OF_WARP.into_iter().find_map(|threads| {
+        let chunks = chunks((terms / base.vector).max(1), threads).filter(|chunks| chunks * words <= WORDS_OF_RUN)?;
+        inputs.iter().filter(|t| t.kept).chain(dst).all(|t| is_whole(t, threads)).then_some(Shape { threads, chunks, is_run: true, ..base })
+    })
+}
+
 /// The operation.
 pub(crate) struct Body<'a> {
     /// The tensors that vary along the rows, and the one that is written.
@@ -277,6 +308,7 @@ fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
     }
     emit.option("PER_BLOCK", (shape.block / threads).max(1));
     emit.option("RESIDENT", shape.resident);
+    emit.option("RUN", i32::from(shape.is_run));
     // No branches where the vectors of all threads fill the row exactly, which takes registers: for rows that share tensors, which have fewer elements a thread.
     let shares = body.inputs.iter().any(|i| !i.kept);
     let is_exact = shares && !shape.adrift && cluster == 1 && chunks * threads * vector == terms;
@@ -344,12 +376,13 @@ fn prepare(emit: &mut Emitter, inputs: &[Input], terms: i64, shape: &Shape) -> i
 }
 
 /// For operands that stay in registers: their declarations, the loads of a chunk, of the elements at the edges of a row, and the members of what is loaded a row ahead.
-fn kept(inputs: &[Input], adrift: bool) -> [String; 4] {
+fn kept(inputs: &[Input], Shape { adrift, is_run, .. }: Shape) -> [String; 4] {
     let [mut declared, mut loads, mut edges, mut ahead] = [const { String::new() }; 4];
     for t in inputs.iter().filter(|t| t.kept) {
         let name = &t.name;
         let _ = writeln!(declared, "    Vector<{name}_type, VECTOR> {name}_kept[CHUNKS];");
-        let _ = writeln!(loads, "            {name}_kept[c].load(a.{name}_data, {name}_at(a, {}));", t.position());
+        let from = if is_run { format!("{name}_run, here + r") } else { format!("a.{name}_data, {name}_at(a, {})", t.position()) };
+        let _ = writeln!(loads, "            {name}_kept[c].load({from});");
         if adrift {
             let _ = writeln!(declared, "    auto {name}_edge = ahead.{name}_edge;");
             let _ = writeln!(ahead, "    Vector<{name}_type, 1> {name}_edge;");
@@ -357,6 +390,43 @@ fn kept(inputs: &[Input], adrift: bool) -> [String; 4] {
         }
     }
     [declared, loads, edges, ahead]
+}
+
+/// Declares the places of a run of rows in shared memory, and `take_run` and `give_run`, which copy `rows` rows from row `first` on there and back. Returns the bytes. The
+/// result takes the place of the first operand if its elements are as long: a thread overwrites what it has read.
+fn run_copies(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) -> i64 {
+    let rows = shape.block / shape.threads;
+    let (mut room, mut takes, mut gives) = (0, String::new(), String::new());
+    let mut declared = String::from("#include \"fetch.cuh\"\nextern __shared__ __align__(16) u8 runs[];\n");
+    let mut first = None;
+    let kept = body.inputs.iter().filter(|t| t.kept);
+    for (t, is_dst) in kept.map(|t| (t, false)).chain(body.dst.map(|t| (t, true))) {
+        let (name, bytes) = (if is_dst { "dst" } else { &t.name }, t.bytes());
+        let at = match first {
+            Some(of_first) if is_dst && of_first == bytes => 0,
+            _ => {
+                room += rows * body.terms * bytes;
+                room - rows * body.terms * bytes
+            }
+        };
+        first = first.or(Some(bytes));
+        let _ = writeln!(declared, "#define {name}_run (runs + {at})");
+        let from = format!("(u8*)a.{name}_data + first * a.terms * {bytes}, rows * (int)a.terms * {bytes}");
+        if is_dst {
+            let _ = writeln!(gives, "    give({from}, {name}_run);");
+        } else {
+            let _ = writeln!(takes, "    take({from}, {name}_run);");
+        }
+    }
+    emit.code(&format!(
+        "{declared}DEVICE void take(const u8* from, int bytes, u8* to) {{\n    for (int i = threadIdx.x * 16; i + 16 <= bytes; i += blockDim.x * 16) fetch<16>(to + i, from + i);\n    \
+         for (int i = bytes / 16 * 16 + threadIdx.x; i < bytes; i += blockDim.x) to[i] = from[i];\n}}\n\
+         DEVICE void give(u8* to, int bytes, const u8* from) {{\n    for (int i = threadIdx.x * 16; i + 16 <= bytes; i += blockDim.x * 16) *(uint4*)(to + i) = *(const uint4*)(from + i);\n    \
+         for (int i = bytes / 16 * 16 + threadIdx.x; i < bytes; i += blockDim.x) to[i] = from[i];\n}}\n\
+         DEVICE void take_run(const Args& a, i64 first, int rows) {{\n{takes}    commit_fetches();\n    wait_fetches<0>();\n}}\n\
+         DEVICE void give_run(const Args& a, i64 first, int rows) {{\n{gives}}}\n"
+    ));
+    room
 }
 
 /// Declares `head`, the number of elements of a row before the first vector boundary, and `bodies`, that of its whole vectors.
@@ -376,7 +446,8 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     let Shape { vector, adrift, threads, cluster, along, .. } = *shape;
     declare(&mut emit, shape, body);
     let shared = prepare(&mut emit, inputs, body.terms, shape);
-    let [mut declared, loads, edges, ahead] = kept(inputs, adrift);
+    let in_run = if shape.is_run { run_copies(&mut emit, shape, body) } else { 0 };
+    let [mut declared, loads, edges, ahead] = kept(inputs, *shape);
     // The position of a thread's vector of a chunk; with rows at any offset, whole vectors behind the `head` elements before the first vector boundary.
     let term = if adrift {
         // Vectors that a thread surely has save branches, and take registers, which are limited only where rows are staged or share tensors.
@@ -435,9 +506,14 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
             "                auto finish = [&](const Args&, const index*, real v) {{ out.words[i] = dst_type::encode(rounded(a, p, at + i, value(a, p, at + i, v))); }};\n{each}"
         );
         body += ready;
-        body += &chunk(each, before, &lane, "            out.store(a.dst_data, at);\n");
+        let to = if shape.is_run { "dst_run, here + r" } else { "a.dst_data, at" };
+        body += &chunk(each, before, &lane, &format!("            out.store({to});\n"));
     }
-    let before = if adrift { head(inputs, dst) } else { String::new() };
+    let before = match () {
+        () if adrift => head(inputs, dst),
+        () if shape.is_run => "    const int here = (int)threadIdx.x / THREADS * (int)a.terms;\n".into(),
+        () => String::new(),
+    };
     if shared > 0 {
         declared += "    int places[VECTOR];\n#pragma unroll\n    for (int i = 0; i < VECTOR; ++i) places[i] = SHARED * (lane * (VECTOR + 1) + head + i + (head + i) / VECTOR);\n";
     }
@@ -463,8 +539,8 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     let blocks = (outputs.max(1) as u64).div_ceil(per_block as u64).min((shape.blocks / cluster) as u64) as u32 * cluster as u32;
     let mut launch = emit.launch_blocks("rows_vector", [blocks, 1, 1]);
     launch.block = (threads * per_block) as u32;
-    (launch.cluster, launch.shared) = (cluster as u32, (shared + shape.staged) as u32);
-    if vector > 1 {
+    (launch.cluster, launch.shared) = (cluster as u32, (shared + shape.staged + in_run) as u32);
+    if vector > 1 || shape.is_run {
         launch.aligned = inputs.iter().chain(dst).filter_map(|t| t.place).collect();
     }
     launch
