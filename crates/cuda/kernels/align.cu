@@ -1,10 +1,12 @@
-// Copies contiguous rows that begin anywhere to rows that begin at multiples of 16 bytes. A thread makes four units of 16 bytes, each from the two aligned units
-// of memory that its elements span; the last unit of a row also has what follows the row. Grid-stride loop over 1,024 units.
+// Copies contiguous rows that begin anywhere. A thread makes a few units of 16 bytes of the destination, each from the two aligned units of memory that its elements
+// span. Grid-stride loop. With EXACT the rows of the destination begin anywhere, too, and nothing else is written: units that a row does not fill
+// are stored element by element. Otherwise they begin at multiples of 16 bytes, and the last unit of a row also has what follows the row.
 //
-// The generated header has UNIT, the type of an element as a word; `per_row`, the units of a row; and `bases`, which adds the offsets of a row.
+// The generated header has UNIT, the type of an element as a word; `per_row`, the units of a row, at most; `length`, the elements of a row; and `bases`, which
+// adds the offsets of a row.
 #include "args.cuh"
 
-enum : int { kElements = 16 / (int)sizeof(UNIT), kUnits = 4, kStep = 256 * kUnits };
+enum : int { kElements = 16 / (int)sizeof(UNIT), kUnits = EXACT ? 2 : 4, kStep = 256 * kUnits };
 
 // The 16 bytes from byte `shift` of `x` on, which `y` continues.
 DEVICE uint4 joined(const uint4& x, const uint4& y, int shift) {
@@ -27,22 +29,32 @@ DEVICE uint4 gathered(const UNIT* from, const UNIT* end) {
     return make_uint4((u32)words[0], (u32)(words[0] >> 32), (u32)words[1], (u32)(words[1] >> 32));
 }
 
+// Whether a row has all elements of the unit that begins at its element `own`.
+DEVICE bool whole(const Args& a, int own) { return !EXACT || own >= 0 && own + kElements <= (int)a.length; }
+
 extern "C" __global__ void __launch_bounds__(256) align(const __grid_constant__ Args a) {
     begin();
     const UNIT* const last = (const UNIT*)a.src_data + a.src_end;
     for (i64 first = (i64)blockIdx.x * kStep + threadIdx.x; first < a.units; first += (i64)gridDim.x * kStep) {
         uint4 x[kUnits], y[kUnits];
         const UNIT* from[kUnits];
-        i64 to[kUnits];
+        UNIT* to[kUnits];
+        int own[kUnits];   // the unit's first element in the row
 #pragma unroll
         for (int j = 0; j < kUnits; ++j) {
             index row = (index)(first + j * 256);
             if (row >= a.units) break;
             const index unit = split(a.per_row[0], row);
-            i64 at = a.src_origin + (i64)unit * kElements;
-            to[j] = a.dst_origin + (i64)unit * kElements;
-            bases(a, row, at, to[j]);
-            from[j] = (const UNIT*)a.src_data + at;
+            i64 at = a.src_origin, there = a.dst_origin;
+            bases(a, row, at, there);
+            to[j] = (UNIT*)a.dst_data + there;
+            own[j] = (int)unit * kElements;
+#if EXACT
+            own[j] -= (int)((u64)to[j] & 15) / (int)sizeof(UNIT);
+#endif
+            to[j] += own[j];
+            from[j] = (const UNIT*)a.src_data + at + own[j];
+            if (!whole(a, own[j])) continue;
             const uint4* near = (const uint4*)((const u8*)from[j] - ((u64)from[j] & 15));
             if ((const UNIT*)(near + 2) <= last) {
                 x[j] = near[0];
@@ -52,9 +64,16 @@ extern "C" __global__ void __launch_bounds__(256) align(const __grid_constant__ 
 #pragma unroll
         for (int j = 0; j < kUnits; ++j) {
             if (first + j * 256 >= a.units) break;
+            if (!whole(a, own[j])) {
+#pragma unroll
+                for (int i = 0; i < kElements; ++i) {
+                    if ((u32)(own[j] + i) < (u32)a.length) to[j][i] = from[j][i];
+                }
+                continue;
+            }
             const int shift = (int)((u64)from[j] & 15);
             const bool inside = (const UNIT*)((const u8*)from[j] - shift + 32) <= last;
-            *(uint4*)((UNIT*)a.dst_data + to[j]) = inside ? joined(x[j], y[j], shift) : gathered(from[j], last);
+            *(uint4*)to[j] = inside ? joined(x[j], y[j], shift) : gathered(from[j], last);
         }
     }
     end();

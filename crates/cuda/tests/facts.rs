@@ -30,6 +30,7 @@ const MEANT: &[(&str, &[&str])] = &[
     ("gemm_f32", &["FFMA"]),
     ("conv_f32", &["FFMA"]),
     ("conv_weights_f32", &["FFMA"]),
+    ("align", &["LDG"]),
     ("conv_groups_sm80", &["HMMA"]),
     ("attention_backward_sm80", &["HMMA"]),
     ("gemv", &["LDG"]),

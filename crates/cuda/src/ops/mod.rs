@@ -43,6 +43,7 @@ const SHUFFLE: &[Row] = &[Row { name: "map:generic", lower: pointwise::shuffle }
 const CONCAT: &[Row] = &[Row { name: "map:generic", lower: pointwise::concat }];
 const REORDER: &[Row] = &[
     Row { name: "transpose:generic", lower: transpose::reorder },
+    Row { name: "align:generic", lower: align::reorder },
     Row { name: "map:generic", lower: pointwise::reorder },
     Row { name: "rows:generic", lower: dynamic::reorder },
 ];

@@ -211,7 +211,7 @@ fn copied(src: &Tensor, start: i64, concat: &Problem, target: &CudaTarget) -> Op
     let b = part.layout.blocking_mut()?;
     (b.padded_dims, b.offset) = (*src.dims(), b.offset + start * b.strides[*axis]);
     let problem = Problem::new(Reorder { src: src.clone(), dst: part }, Attr::default()).ok()?;
-    reorder(&problem, target).ok()
+    super::align::reorder(&problem, target).or_else(|_| reorder(&problem, target)).ok()
 }
 
 /// Reorders between dense layouts.

@@ -131,7 +131,7 @@ pub(crate) struct Kept {
 pub(crate) fn copied(tensor: &Tensor, kept: &Kept, to_scratch: bool, target: &CudaTarget) -> Result<Program, Skip> {
     let Kept { arg, tensor: other, at } = kept;
     let (src, dst) = if to_scratch { (tensor, other) } else { (other, tensor) };
-    let whole = || if to_scratch { align::aligned(src, dst) } else { Err(Skip::Layout("of the caller".into())) };
+    let whole = || if to_scratch { align::rows(src, dst, false) } else { Err(Skip::Layout("of the caller".into())) };
     let program = transposed(src, dst, Real::Single).or_else(|_| whole()).or_else(|_| {
         let op = Reorder { src: src.clone(), dst: dst.clone() };
         let problem = Problem::new(op, Attr::default()).map_err(|_| Skip::Layout("that is not reordered".into()))?;
