@@ -58,7 +58,7 @@ fn by_rows(problem: &Problem, target: &CudaTarget, grouped: &[Lower]) -> Result<
     // 1x1 with strides: the copy holds only the pixels that are read, and the convolution becomes a product.
     let gathered: &[Lower] = if is_apart { &[gemm::pointwise_conv] } else { &[] };
     let one_side: &[Lower] = match groups {
-        _ if written.is_empty() || matches!(problem.op, Op::Deconv(_)) => &[],
+        _ if written.is_empty() => &[],
         1 => &[gemm::window],
         _ => &[gemm::slices::conv],
     };
