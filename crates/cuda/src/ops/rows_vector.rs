@@ -442,8 +442,8 @@ fn head(inputs: &[Input], dst: Option<&Input>) -> String {
 
 /// The launch.
 pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launch {
-    let Body { inputs, dst, stages, ready, each, result, outputs, .. } = *body;
-    let Shape { vector, adrift, threads, cluster, along, .. } = *shape;
+    let Body { inputs, dst, stages, ready, each, result, .. } = *body;
+    let Shape { adrift, cluster, along, .. } = *shape;
     declare(&mut emit, shape, body);
     let shared = prepare(&mut emit, inputs, body.terms, shape);
     let in_run = if shape.is_run { run_copies(&mut emit, shape, body) } else { 0 };
@@ -487,11 +487,11 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         }
         all
     };
-    let mut body = String::new();
+    let mut work = String::new();
     for (k, stage) in stages.iter().enumerate() {
         let term = format!("                x = combine({k}, x, {});\n", stage.term);
         let _ = write!(
-            body,
+            work,
             "    {{\n    real x = {};\n{}    x = reduced({k}, x);\n    s[{k}] = {};\n    }}\n",
             stage.identity,
             chunk(&stage.term, "", &term, ""),
@@ -505,9 +505,9 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         let lane = format!(
             "                auto finish = [&](const Args&, const index*, real v) {{ out.words[i] = dst_type::encode(rounded(a, p, at + i, value(a, p, at + i, v))); }};\n{each}"
         );
-        body += ready;
+        work += ready;
         let to = if shape.is_run { "dst_run, here + r" } else { "a.dst_data, at" };
-        body += &chunk(each, before, &lane, &format!("            out.store({to});\n"));
+        work += &chunk(each, before, &lane, &format!("            out.store({to});\n"));
     }
     let before = match () {
         () if adrift => head(inputs, dst),
@@ -532,16 +532,22 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     };
     emit.code(&format!(
         "DEVICE void row(const Args& a, index o, bool valid, int lane, Ahead& ahead) {{\n    index p[RANK + 2] = {{}};\n    real s[{}];\n    \
-         if (valid) output(a, o, p);\n{before}{load}{body}{result}{left}}}\n",
+         if (valid) output(a, o, p);\n{before}{load}{work}{result}{left}}}\n",
         stages.len().max(1)
     ));
+    placed(emit, shape, body, shared + shape.staged + in_run)
+}
+
+/// The launch of what was emitted, with `shared` bytes of shared memory.
+fn placed(emit: Emitter, shape: &Shape, body: &Body<'_>, shared: i64) -> Launch {
+    let Shape { threads, cluster, .. } = *shape;
     let per_block = (shape.block / threads).max(1);
-    let blocks = (outputs.max(1) as u64).div_ceil(per_block as u64).min((shape.blocks / cluster) as u64) as u32 * cluster as u32;
+    let blocks = (body.outputs.max(1) as u64).div_ceil(per_block as u64).min((shape.blocks / cluster) as u64) as u32 * cluster as u32;
     let mut launch = emit.launch_blocks("rows_vector", [blocks, 1, 1]);
     launch.block = (threads * per_block) as u32;
-    (launch.cluster, launch.shared) = (cluster as u32, (shared + shape.staged + in_run) as u32);
-    if vector > 1 || shape.is_run {
-        launch.aligned = inputs.iter().chain(dst).filter_map(|t| t.place).collect();
+    (launch.cluster, launch.shared) = (cluster as u32, shared as u32);
+    if shape.vector > 1 || shape.is_run {
+        launch.aligned = body.inputs.iter().chain(body.dst).filter_map(|t| t.place).collect();
     }
     launch
 }
