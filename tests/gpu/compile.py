@@ -89,7 +89,7 @@ ATTENTION = dict(BF16, HEAD=128, TILE_N=128, CONSUMERS=2, STAGES=2, CAUSAL=0, K_
 DEPTHWISE = dict(A_TYPE="T_BF16", C_TYPE="T_BF16", TAPS_H=3, TAPS_W=3, STEP=1, STRIP=7)
 F32 = dict(SPATIAL=2, ALIGNED=1)
 F32_TILES = dict(ROWS=16, WARPS_M=4, WARPS_N=2, BLOCKS=1), dict(ROWS=8, WARPS_M=2, WARPS_N=2, BLOCKS=3)
-SM80 = dict(BF16, A_MN=0, B_MN=0, A_ALIGN=16, B_ALIGN=16, C_ALIGN=16, STAGES=4)
+SM80 = dict(BF16, A_MN=0, B_MN=0, A_ALIGN=16, B_ALIGN=16, C_ALIGN=16, TILE=128)
 
 # file, defines, architecture, instructions that must be there
 VARIANTS = [
@@ -127,7 +127,7 @@ VARIANTS = [
     ("gemv.cu", dict(BF16, ROWS=1, COLUMNS=1), "sm_90a", ""),
     *[("gemm_sm80.cu", dict(SM80, **d), arch, "HMMA LDGSTS") for arch in ("sm_80", "sm_86", "sm_89", "sm_90a", "sm_100") for d in ({}, dict(A_MN=1, B_MN=1), dict(A_TYPE="T_TF32", B_TYPE="T_TF32", C_TYPE="T_F32"))],
     ("gemm_sm80.cu", dict(SM80, A_ALIGN=2, B_ALIGN=2, C_ALIGN=2), "sm_80", "HMMA"),
-    ("gemm_sm80.cu", dict(SM80, A_ALIGN=8, B_ALIGN=8, C_ALIGN=8, STAGES=3), "sm_80", "HMMA LDGSTS"),
+    ("gemm_sm80.cu", dict(SM80, A_ALIGN=8, B_ALIGN=8, C_ALIGN=8, TILE=64), "sm_80", "HMMA LDGSTS"),
     *[("conv_f32.cu", dict(F32, WALKS=w, C_ALIGN=1, **t), "sm_90a", "FFMA") for w in (1, 8) for t in F32_TILES],
     *[("conv_weights_f32.cu", dict(F32, **t), "sm_90a", "FFMA") for t in F32_TILES],
     ("gemm_sm80.cu", dict(SM80, A_TYPE="T_S8", B_TYPE="T_U8", C_TYPE="T_S32"), "sm_80", "IMMA LDGSTS"),

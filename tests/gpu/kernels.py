@@ -443,12 +443,12 @@ def gemm_sm80(folder, v, a, b, c, epilogue="", args=()):
     """As `gemm`, any alignment; a and b contiguous along one of their two dimensions."""
     d = dict(v)
     d.pop("KERNEL")
-    k = Kernel(cubin(folder, "gemm_sm80.cu", d, epilogue), "gemm_sm80", d["STAGES"] * 32768)
+    k = Kernel(cubin(folder, "gemm_sm80.cu", d, epilogue), "gemm_sm80", 3 * 256 * d["TILE"])
     B, M, N = c.shape
-    tm, tn = -(-M // 128), -(-N // 128)
+    tm, tn = -(-M // d["TILE"]), -(-N // d["TILE"])
     p = pack(("p", a.data_ptr()), ("p", b.data_ptr()), ("p", c.data_ptr()), M, N, a.shape[2], tm, tn, 8, B // a.shape[0], a.shape[0], B // b.shape[0], b.shape[0],
              ("p", a.stride(2 if d["A_MN"] else 1)), ("p", b.stride(1 if d["B_MN"] else 2)), ("p", a.stride(0)), ("p", b.stride(0)), ("p", c.stride(1)), ("p", c.stride(2)), ("p", c.stride(0)), *(args or (0,)))
-    return k.prepare((tm * tn, B, 1), 256, 1, [p])
+    return k.prepare((tm * tn, B, 1), 2 * d["TILE"], 1, [p])
 
 
 def gemm_w4(folder, v, a, w, scales, c):

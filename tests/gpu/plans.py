@@ -51,7 +51,7 @@ def weights_plans(q):
 def name(v):
     if v.get("KERNEL"):
         if v["KERNEL"] == "sm80":
-            return f"sm80 s{v['STAGES']}"
+            return f"sm80 {v['TILE']}"
         return f"{v['KERNEL']} {v.get('ROWS', '')}" + (f" wide {v['WIDTH']}" if "WIDTH" in v else "") + (" prefetch" if "PREFETCH" in v else "") + (" hint" if "HINT" in v else "") + (f" by {v['COLUMNS']}" if "COLUMNS" in v else f" /{v['SPLIT']}")
     if "HEAD" in v:
         return f"{v['CONSUMERS']}x64 by {v['TILE_N']} s{v['STAGES']}" + (" K mn" if v["K_MN"] else "") + (f" chunk {v['CHUNK']}" if "CHUNK" in v else "")
@@ -232,7 +232,7 @@ def candidates(q, count=4):
         a, b, c = q["types"]
         if SIZE[a] == 2 or not (q["a_mn"] or q["b_mn"]):
             align = lambda x, t: 16 if x * SIZE[t] % 16 == 0 else 8 if x * SIZE[t] % 8 == 0 else 4 if x * SIZE[t] % 4 == 0 else 2
-            last.append(dict(KERNEL="sm80", A_TYPE=a, B_TYPE=b, C_TYPE=c, A_MN=q["a_mn"], B_MN=q["b_mn"], A_ALIGN=align(q["m"] if q["a_mn"] else q["k"], a), B_ALIGN=align(q["n"] if q["b_mn"] else q["k"], b), C_ALIGN=align(q["n"], c), STAGES=4))
+            last += [dict(KERNEL="sm80", A_TYPE=a, B_TYPE=b, C_TYPE=c, A_MN=q["a_mn"], B_MN=q["b_mn"], A_ALIGN=align(q["m"] if q["a_mn"] else q["k"], a), B_ALIGN=align(q["n"] if q["b_mn"] else q["k"], b), C_ALIGN=align(q["n"], c), TILE=t) for t in (64, 128)]
     if q.get("small"):
         return window_plans(q)
     if q.get("way") == "BWD_W":

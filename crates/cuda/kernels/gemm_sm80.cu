@@ -1,17 +1,17 @@
 // C[batch, M, N] = epilogue(A[batch, M, K] B[batch, K, N]) with cp.async and mma.sync: for sm_80 and later, and on all GPUs for operands that TMA cannot
 // address (any alignment, any row stride).
 //
-// A CTA of 8 warps computes one tile of 128 x 128, a warp 64 x 32 of it (2 x 4 warps). A multistage cp.async pipeline of STAGES stages of 128 bytes of K feeds
-// ldmatrix and mma.sync. Rows of 128 bytes are swizzled in shared memory: 16-byte unit u of row r is at u ^ r % 8, so neither the copies nor ldmatrix have
-// bank conflicts. Accumulators are in registers. Results go through shared memory, 32 rows at a time, and are stored in the widest units that the rows of C allow;
-// element by element if its columns are not contiguous.
+// A CTA computes one tile of 128 x 128 by 8 warps (2 x 4), a warp 64 x 32 of it, or of 64 x 64 by 4 warps (2 x 2), a warp 32 x 32. A cp.async pipeline of three
+// stages of 128 bytes of K feeds ldmatrix and mma.sync. Rows of 128 bytes are swizzled in shared memory: 16-byte unit u of row r is at u ^ r % 8, so neither the
+// copies nor ldmatrix have bank conflicts. Rows beyond M or N repeat the last one; their results are not stored. Accumulators are in registers. Results go
+// through shared memory, 32 rows at a time, and are stored in the widest units that the rows of C allow; element by element if its columns are not contiguous.
 //
 // Interface
 //   defines      A_TYPE, B_TYPE, C_TYPE (bf16, f16, tf32, s8, u8; f8 from sm_89 on); A_MN, B_MN as in tile_sm90.cuh (16-bit types only);
 //                A_ALIGN, B_ALIGN: alignment of the rows in bytes (16, 8, 4 or less); C_ALIGN: the same of C, 0 if its columns are not contiguous;
-//                STAGES 2 to 4
+//                TILE: rows and columns of a tile, 64 or 128
 //   parameters   (Gemm80Params) by value
-//   grid         (tiles of M * tiles of N, batch); block 256 threads; shared memory STAGES * 32,768 bytes
+//   grid         (tiles of M * tiles of N, batch); block 2 * TILE threads; shared memory 256 * TILE bytes a stage, for three or as many as K has
 #include "epilogue.cuh"
 
 using A = Element<A_TYPE>;
@@ -24,16 +24,14 @@ typedef int Acc;
 typedef float Acc;
 #endif
 
-enum : int { kTile = 128, kBytes = 16384, kTileK = 128 / int(sizeof(A::Raw)) };
+enum : int { kTile = TILE, kThreads = 2 * TILE, kBytes = TILE * 128, kTileK = 128 / int(sizeof(A::Raw)), kStages = 3 };
+enum : int { kWarpRows = TILE / 2, kFragments = kWarpRows / 16 };   // rows of a warp, and of those its fragments; 32 columns
 
-// Two CTAs share an SM if its memory has their stages. Hopper multiplies f8 as f16, which takes more registers. Without a number of CTAs the compiler chooses fewer
-// registers than with 1.
-#if STAGES <= 3 && A_TYPE != T_E4M3 && A_TYPE != T_E5M2
-#define BOUNDS 256, 2
-enum : int { kTogether = 2 };   // units whose addresses are in registers at a time
+// 512 threads share an SM. Hopper multiplies f8 as f16, which takes more registers. Without a number of CTAs the compiler chooses fewer registers than with 1.
+#if A_TYPE != T_E4M3 && A_TYPE != T_E5M2
+#define BOUNDS kThreads, 512 / kThreads
 #else
-#define BOUNDS 256
-enum : int { kTogether = 4 };
+#define BOUNDS kThreads
 #endif
 
 struct Gemm80Params {
@@ -51,41 +49,52 @@ struct Gemm80Params {
 
 __device__ __forceinline__ u32 shared_address(const void *p) { return u32(__cvta_generic_to_shared(p)); }
 
-// Copies 16 bytes to shared memory, the first `valid` from memory, zeros behind them: by cp.async of the widest unit that ALIGN allows, or byte by byte.
-template <int ALIGN> __device__ __forceinline__ void copy16(u32 to, const u8 *from, int valid) {
-    valid = max(0, min(16, valid));
+// A word of so many bytes.
+template <int BYTES> struct Unit;
+template <> struct Unit<1> { using Type = u8; };
+template <> struct Unit<2> { using Type = u16; };
+template <> struct Unit<4> { using Type = u32; };
+template <> struct Unit<8> { using Type = uint2; };
+template <> struct Unit<16> { using Type = uint4; };
+
+// Copies 16 bytes to shared memory, the first `valid` from memory, zeros behind them: by cp.async of the widest unit that ALIGN allows, or element by element.
+template <int ALIGN, class Raw> __device__ __forceinline__ void copy16(u32 to, const Raw *from, int valid) {
     if constexpr (ALIGN >= 16) {
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(valid) : "memory");
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(max(0, min(16, valid))) : "memory");
     } else if constexpr (ALIGN >= 4) {
 #pragma unroll
         for (int i = 0; i < 16; i += ALIGN) {
             int some = max(0, min(ALIGN, valid - i));
-            asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to + i), "l"(some ? from + i : from), "n"(ALIGN), "r"(some) : "memory");
+            const u8 *own = reinterpret_cast<const u8 *>(from) + i;
+            asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to + i), "l"(some ? own : reinterpret_cast<const u8 *>(from)), "n"(ALIGN), "r"(some) : "memory");
         }
     } else {
+        enum : int { kSize = int(sizeof(Raw)) };
+        const auto *own = reinterpret_cast<const typename Unit<kSize>::Type *>(from);
         u32 words[4] = {0, 0, 0, 0};
 #pragma unroll
-        for (int i = 0; i < 16; i++) {
-            if (i < valid) words[i / 4] |= u32(from[i]) << i % 4 * 8;
+        for (int i = 0; i < 16; i += kSize) {
+            if (i < valid) words[i / 4] |= u32(own[i / kSize]) << i % 4 * 8;
         }
         asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
     }
 }
 
-// Loads one operand's stage. K-major: 128 rows of 128 bytes of K. MN-major: two blocks of 64 of M or N, each kTileK rows (of K) of 128 bytes.
+// Loads one operand's stage. K-major: kTile rows of 128 bytes of K. MN-major: blocks of 64 of M or N, each kTileK rows (of K) of 128 bytes.
 template <bool MN, int ALIGN, class Raw>
 __device__ __forceinline__ void load_operand(u32 to, const Raw *base, i64 stride, int row0, int rows, int k0, int depth) {
-#pragma unroll(kTogether)
-    for (int i = 0; i < kBytes / 16 / 256; i++) {
-        int unit = int(threadIdx.x) + i * 256, line = unit / 8, u = unit % 8, lead, inner, leads, inners;
+    int line0 = int(threadIdx.x) / 8, u = int(threadIdx.x) % 8, in_unit = 16 / int(sizeof(Raw));
+#pragma unroll(ALIGN >= 8 ? 4 : ALIGN == 4 ? 1 : 2)   // units whose addresses are in registers at a time
+    for (int i = 0; i < kTile * 8 / kThreads; i++) {
+        int line = line0 + i * (kThreads / 8), lead, inner, valid;
         if constexpr (MN) {
-            lead = k0 + line % kTileK, inner = row0 + line / kTileK * 64 + u * 8, leads = depth, inners = rows;
+            lead = k0 + line % kTileK, inner = row0 + line / kTileK * 64 + u * in_unit;
+            valid = lead < depth ? (rows - inner) * int(sizeof(Raw)) : 0;
         } else {
-            lead = row0 + line, inner = k0 + u * (16 / int(sizeof(Raw))), leads = rows, inners = depth;
+            lead = min(row0 + line, rows - 1), inner = k0 + u * in_unit;
+            valid = (depth - inner) * int(sizeof(Raw));
         }
-        int valid = lead < leads ? (inners - inner) * int(sizeof(Raw)) : 0;
-        const Raw *from = valid > 0 ? base + lead * stride + inner : base;
-        copy16<ALIGN>(to + line * 128 + (u ^ line % 8) * 16, reinterpret_cast<const u8 *>(from), valid);
+        copy16<ALIGN>(to + line * 128 + (u ^ line % 8) * 16, valid > 0 ? base + lead * stride + inner : base, valid);
     }
 }
 
@@ -150,23 +159,23 @@ __device__ __forceinline__ void round_fragment(u32 (&r)[4]) {
     for (int i = 0; i < 4; i++) asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r[i]) : "f"(__uint_as_float(r[i])));
 }
 
-// Multiplies a warp's 64 x 32 of one stage.
-__device__ __forceinline__ void multiply_stage(u32 a, u32 b, int row, int column, Acc (&acc)[4][4][4]) {
+// Multiplies a warp's part of one stage.
+__device__ __forceinline__ void multiply_stage(u32 a, u32 b, int row, int column, Acc (&acc)[kFragments][4][4]) {
 #pragma unroll
     for (int step = 0; step < 4; step++) {
-        u32 fa[4][4], fb[2][4];
+        u32 fa[kFragments][4], fb[2][4];
 #pragma unroll
-        for (int i = 0; i < 4; i++) load_fragment<A_MN>(fa[i], a, row + i * 16, step);
+        for (int i = 0; i < kFragments; i++) load_fragment<A_MN>(fa[i], a, row + i * 16, step);
 #pragma unroll
         for (int j = 0; j < 2; j++) load_fragment<B_MN>(fb[j], b, column + j * 16, step);
 #if A_TYPE == T_TF32
 #pragma unroll
-        for (int i = 0; i < 4; i++) round_fragment(fa[i]);
+        for (int i = 0; i < kFragments; i++) round_fragment(fa[i]);
 #pragma unroll
         for (int j = 0; j < 2; j++) round_fragment(fb[j]);
 #endif
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < kFragments; i++) {
 #pragma unroll
             for (int j = 0; j < 4; j++) multiply(acc[i][j], fa[i], fb[j / 2][j % 2], fb[j / 2][j % 2 + 2]);
         }
@@ -181,14 +190,6 @@ __device__ __forceinline__ C::Raw convert(Acc sum, const Gemm80Params &p, int ro
 #endif
 }
 
-// A unit of a row of C.
-template <int BYTES> struct Unit;
-template <> struct Unit<1> { using Type = u8; };
-template <> struct Unit<2> { using Type = u16; };
-template <> struct Unit<4> { using Type = u32; };
-template <> struct Unit<8> { using Type = uint2; };
-template <> struct Unit<16> { using Type = uint4; };
-
 #if C_ALIGN
 enum : int { kSize = int(sizeof(C::Raw)), kUnit = C_ALIGN > kSize ? C_ALIGN : kSize, kOfUnit = kUnit / kSize };
 enum : int { kLine = kTile * kSize + 16, kUnits = kTile / kOfUnit };   // bytes of a row in shared memory, padded so that threads of a fragment meet in few banks
@@ -196,10 +197,10 @@ enum : int { kLine = kTile * kSize + 16, kUnits = kTile / kOfUnit };   // bytes 
 // Stores the 32 rows of fragments `i` of all warps.
 __device__ __forceinline__ void store_rows(u8 *staged, C::Raw *c, const Gemm80Params &p, int i, int m0, int n0) {
     using Word = Unit<kUnit>::Type;
-    static_assert(32 * kUnits % 256 == 0, "threads share the units evenly");
+    static_assert(32 * kUnits % kThreads == 0, "threads share the units evenly");
 #pragma unroll
-    for (int j = 0; j < 32 * kUnits / 256; j++) {
-        int unit = int(threadIdx.x) + j * 256, line = unit / kUnits, x = unit % kUnits * kOfUnit, y = line / 16 * 64 + i * 16 + line % 16;
+    for (int j = 0; j < 32 * kUnits / kThreads; j++) {
+        int unit = int(threadIdx.x) + j * kThreads, line = unit / kUnits, x = unit % kUnits * kOfUnit, y = line / 16 * kWarpRows + i * 16 + line % 16;
         if (m0 + y >= p.m) continue;
         const u8 *from = staged + line * kLine + x * kSize;
         C::Raw *to = c + i64(m0 + y) * p.c_row + n0 + x;
@@ -220,14 +221,14 @@ extern "C" __global__ void __launch_bounds__(BOUNDS) gemm_sm80(const __grid_cons
     begin();
     int per_group = p.group * p.tiles_n, first = blockIdx.x / per_group * p.group, within = blockIdx.x - first * p.tiles_n;
     int rows = min(p.group, p.tiles_m - first), m0 = (first + within % rows) * kTile, n0 = within / rows * kTile;
-    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = warp % 2 * 64, column = warp / 2 * 32;
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = warp % 2 * kWarpRows, column = warp / 2 * 32;
     const A::Raw *a = p.a + int(blockIdx.y) / p.a_divide % p.a_modulo * p.a_batch;
     const B::Raw *b = p.b + int(blockIdx.y) / p.b_divide % p.b_modulo * p.b_batch;
     u32 base = shared_address(stages);
     int count = (p.k + kTileK - 1) / kTileK;
 
     auto load = [&](int stage) {
-        u32 to = base + stage % STAGES * 2 * kBytes;
+        u32 to = base + stage % kStages * 2 * kBytes;
         if (stage < count) {
             load_operand<A_MN, A_ALIGN>(to, a, p.a_stride, m0, p.m, stage * kTileK, p.k);
             load_operand<B_MN, B_ALIGN>(to + kBytes, b, p.b_stride, n0, p.n, stage * kTileK, p.k);
@@ -235,20 +236,20 @@ extern "C" __global__ void __launch_bounds__(BOUNDS) gemm_sm80(const __grid_cons
         asm volatile("cp.async.commit_group;" ::: "memory");
     };
 
-    Acc acc[4][4][4] = {};
+    Acc acc[kFragments][4][4] = {};
 #pragma unroll
-    for (int i = 0; i < STAGES - 1; i++) load(i);
+    for (int i = 0; i < kStages - 1; i++) load(i);
     for (int i = 0; i < count; i++) {
-        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+        asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2) : "memory");
         __syncthreads();   // stage i is complete, and all have read the stage that is loaded next
-        load(i + STAGES - 1);
-        u32 from = base + i % STAGES * 2 * kBytes;
+        load(i + kStages - 1);
+        u32 from = base + i % kStages * 2 * kBytes;
         multiply_stage(from, from + kBytes, row, column, acc);
     }
 
     C::Raw *c = p.c + blockIdx.y * p.c_batch;
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < kFragments; i++) {
 #if C_ALIGN
         __syncthreads();   // the stages, or the rows before, have been read
 #endif
@@ -258,7 +259,7 @@ extern "C" __global__ void __launch_bounds__(BOUNDS) gemm_sm80(const __grid_cons
             for (int e = 0; e < 4; e++) {
                 int line = lane / 4 + e / 2 * 8, y = m0 + row + i * 16 + line, own = column + j * 8 + lane % 4 * 2 + e % 2, x = n0 + own;
 #if C_ALIGN
-                *reinterpret_cast<C::Raw *>(stages + (row / 64 * 16 + line) * kLine + own * kSize) = convert(acc[i][j][e], p, min(y, p.m - 1), min(x, p.n - 1));
+                *reinterpret_cast<C::Raw *>(stages + (row / kWarpRows * 16 + line) * kLine + own * kSize) = convert(acc[i][j][e], p, min(y, p.m - 1), min(x, p.n - 1));
 #else
                 if (y < p.m && x < p.n) c[y * p.c_row + x * p.c_column] = convert(acc[i][j][e], p, y, x);
 #endif

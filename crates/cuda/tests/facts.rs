@@ -132,6 +132,35 @@ fn products_of_tf32_go_to_wgmma_and_large_ones_of_two_turned_operands_over_a_cop
     assert_eq!(files("2000x1500:1500x2056"), ["transpose", "gemm_sm90"]);
 }
 
+/// The faster as measured on an H200, us: 9.9 and 30.5 (100 channels), 9.4 and 18.0, 81.8 and 111, 19.8 and 27.2, 3.9 and 5.5, 6.3 and 9.4, 6.6 and 10.7; 150 and 315,
+/// 12.3 and 33.8, 9.2 and 28.7, 10.8 and 13.7.
+#[test]
+fn unaligned_products_take_the_faster_of_copies_and_mma() {
+    let target = CudaTarget::described(Facts::H200);
+    let first = |line: &str| {
+        let case = text::parse_line(&mut Settings::default(), line).unwrap().remove(0);
+        let plan = ops::rows(&case.problem.op).iter().find_map(|row| row.plan(&case.problem, &target).ok()).unwrap();
+        Arc::clone(&plan.program().launches[0].source)
+    };
+    let conv = "--stag=axb --dtag=axb mb8ic100ih56oc100oh56kh1";
+    for (tile, line) in [
+        ("TILE 128", format!("--conv --dir=FWD_I --dt=bf16 {conv}")),
+        ("TILE 128", format!("--conv --dir=BWD_D --dt=bf16 {conv}")),
+        ("TILE 128", "--matmul --dt=f16 192x77x64:192x64x77".into()),
+        ("TILE 128", "--matmul --dt=bf16 32x2048x577:32x577x100".into()),
+        ("TILE", "--matmul --dt=bf16 96x197x64:96x64x197".into()),
+        ("TILE 64", "--matmul --dt=bf16 512x200:200x300".into()),
+        ("TILE 64", "--matmul --dt=f16 384x49x32:384x32x49".into()),
+        ("TILE 64", "--matmul --attr-fpmath=tf32 --stag=ab --wtag=ba 1024x102:102x1000".into()),
+    ] {
+        let source = first(&line);
+        assert!(source.file == "gemm_sm80" && source.options.contains(tile), "{line}: {} {}", source.file, source.options);
+    }
+    for sizes in ["4097x1001:1001x4097", "768x577:577x3072", "333x777:777x555", "2048x250:250x2048"] {
+        assert_eq!(first(&format!("--matmul --dt=bf16 {sizes}")).file, "align", "{sizes}");
+    }
+}
+
 #[test]
 fn older_gpus_get_products_on_their_tensor_cores() {
     let plans = plans(Facts::A100);

@@ -14,7 +14,8 @@ use oxidnn_spec::{Arg, DataType, Format, Layout, Op, Problem, Tensor};
 /// Bytes of keys and values that should stay in L2; tiles per SM up to which the order of tiles matters for load balance.
 const CACHED: i64 = 24_000_000;
 const UNEVEN: i64 = 16;
-/// Keys up to which causal attention uses narrow tiles of keys (H200: 384 keys take 38.3 us with them and 39.8 with wide ones, 1,024 keys 64.2 and 59.3).
+/// Keys up to which causal attention uses narrow tiles of keys (H200: 384 keys take 38.3 us with them and 39.8 with wide ones, 1,024 keys 64.2 and 59.3), and tiles of
+/// 64 queries rather than 192 if those are not all there (256 keys 20.9 and 31.2, 512 keys 37.1 and 42.2).
 const FEW_KEYS: i64 = 512;
 
 /// Keys of a part, at least.
@@ -193,13 +194,16 @@ impl<'a> Attention<'a> {
         }
         // Loading the mask takes registers.
         let masked = op.mask_kind == SdpaMask::Buffer;
+        // The queries of all tiles of so many warpgroups.
+        let rows = |consumers: i64| ceil(q.sizes[1], 64 * consumers) * 64 * consumers;
         let [consumers, tile, stages] = match (q.sizes[1], head, causal) {
             (..=64, ..) if masked => [1, 64, 3],
             _ if masked => [2, 64, 3],
             (..=64, ..) => [1, 128, 3],
-            (_, 64, None) => [3, 128, 3],
+            // Three hide more, unless more than a fifth of the work is for queries that do not exist.
+            (_, 64, None) => [if 4 * rows(3) > 5 * rows(2) { 2 } else { 3 }, 128, 3],
             // With few keys a causal mask hides much of wide tiles.
-            (_, 64, Some(_)) if keys <= FEW_KEYS => [3, 64, 3],
+            (_, 64, Some(_)) if keys <= FEW_KEYS => [if rows(3) > rows(1) { 1 } else { 3 }, 64, 3],
             _ => [2, 128, 2],
         };
         Ok(Attention { op, q, o, head, causal, keys, share, consumers, tile, stages, parts: 1, part: 0 })

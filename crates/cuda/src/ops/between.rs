@@ -68,9 +68,11 @@ fn by_rows(problem: &Problem, target: &CudaTarget, grouped: &[Lower]) -> Result<
         _ if groups > 1 => grouped,
         _ => &[gemm::pointwise_conv, gemm::stem::conv, gemm::window, gemm::weights::weights, gemm::first::conv, gemm::conv_f32::lower],
     };
+    let few: &[Lower] = if matches!(problem.op, Op::Conv(_)) && groups == 1 { &[gemm::stem::conv, gemm::first::conv] } else { &[] };
+    let results: Vec<Arg> = all.iter().copied().filter(|&arg| matches!(arg, Arg::DST | Arg::DIFF_DST)).collect();
     let ways = [
         // The rows for few input channels read any layout.
-        Way { args: if written == [Arg::DST] { &written } else { &[] }, channels_last: true, rows: &[gemm::stem::conv] },
+        Way { args: if prop == Prop::BackwardData { &[] } else { &results }, channels_last: true, rows: few },
         Way { args: &read, channels_last: false, rows: gathered },
         Way { args: &read, channels_last: true, rows: one_side },
         Way { args: &all, channels_last: true, rows: whole },

@@ -87,6 +87,7 @@ const CONV: &[Row] = &[
     Row { name: "slices:sm90", lower: gemm::slices::conv },
     Row { name: "groups:sm80", lower: gemm::groups::conv },
     Row { name: "planar:sm90", lower: gemm::planar::conv },
+    Row { name: "gemm:sm80", lower: gemm::pointwise_last_mma },
     Row { name: "between:sm90", lower: between::lower },
     Row { name: "gemm:sm80", lower: gemm::pointwise_conv_mma },
     Row { name: "gemm:f32", lower: gemm::simt::pointwise_conv },

@@ -18,6 +18,8 @@ const WORDS_OF_MANY: i64 = 24;
 const PART_OF_WARP: [i64; 4] = [2, 4, 8, 16];
 const WORDS_OF_SHORT: i64 = 16;
 const SHORT: i64 = 128;
+/// Whole vectors, at least, of rows at any offset that share tensors: of fewer, most threads have elements at the edges only.
+const OF_EDGES: i64 = 10;
 
 /// Threads of a CTA in a cluster, and registers of a thread for the row: with two CTAs per SM, or one.
 const CLUSTERED: i64 = 512;
@@ -188,7 +190,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     let shares = shared().next().is_some();
     let staged = shared().all(|t| t.shift == along.0 && t.layout.ndims() == 1) && shared().count() as i64 * terms <= STAGED;
     let parts = || adrift(inputs.iter().filter(|i| i.kept).chain(dst), along.0).filter(|_| down.is_some() && staged);
-    let adrift = whole.is_none().then(parts).flatten().filter(|_| terms >= SHORT || shares);
+    let adrift = whole.is_none().then(parts).flatten().filter(|&vector| terms >= SHORT || shares && terms >= OF_EDGES * vector);
     let vector = whole.or(adrift).unwrap_or(1);
     let adrift = adrift.is_some();
     let words: i64 = inputs.iter().filter(|i| i.kept).map(|i| i.words(vector)).sum();

@@ -21,7 +21,9 @@ pub(super) mod weights;
 
 pub(crate) use conv::window;
 pub(crate) use four_bits::four_bits;
-pub(crate) use problems::{inner_mma, inner_product, inner_rows, matmul, matmul_mma, matmul_rows, pointwise_conv, pointwise_conv_mma};
+pub(crate) use problems::{
+    inner_mma, inner_product, inner_rows, matmul, matmul_mma, matmul_rows, pointwise_conv, pointwise_conv_mma, pointwise_last_mma,
+};
 pub(crate) use shape::{Choice, Request, Shape, candidates};
 
 use crate::CudaTarget;
@@ -230,9 +232,7 @@ impl Gemm<'_> {
         // Planes are copied by `between:sm90`, which transposes them.
         let is_planar = matches!(self.problem.op, Op::Conv(_)) && self.a.arg == Arg::WEIGHTS;
         let seconds = gemm.aligned(&mut program, target)?;
-        if copies > 0.0
-            && (is_planar || seconds + copies > shape::unaligned([self.m, self.n, self.k, self.batch], self.a.bytes(), &target.facts))
-        {
+        if copies > 0.0 && (is_planar || seconds + copies > self.unaligned(target).1) {
             return Err(Skip::Layout("rows that are not 16-byte aligned and contiguous".into()));
         }
         Ok(program)
@@ -278,7 +278,8 @@ impl Gemm<'_> {
         if !(request.by_mma_sync() && self.turned(program, &request, choice.seconds, target)?) {
             program.launches.push(self.launch(&request, &choice, types, target)?);
         }
-        Ok(choice.seconds)
+        let direct = if choice.store == Store::Direct { shape::one_by_one(self.m * self.n * self.batch) } else { 0.0 };
+        Ok(choice.seconds + direct)
     }
 
     /// TF32 products with a transposed copy of the MN-major operand that wgmma cannot read; false if `mma.sync`, which takes `seconds`, is faster.

@@ -230,6 +230,12 @@ pub(crate) fn pointwise_conv_mma(problem: &Problem, target: &CudaTarget) -> Resu
     pixels(problem, &|gemm| gemm.mma(target))
 }
 
+/// That of channels last alone: `between:sm90` transposes planes.
+pub(crate) fn pointwise_last_mma(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    let planes = || Skip::Layout("channels that are not next to each other".into());
+    pixels(problem, &|gemm| if gemm.a.arg == Arg::WEIGHTS { Err(planes()) } else { gemm.mma(target) })
+}
+
 pub(super) fn pixels(problem: &Problem, way: Way<'_>) -> Result<Program, Skip> {
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
     check_attributes(problem)?;

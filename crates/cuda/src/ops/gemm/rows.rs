@@ -1,7 +1,7 @@
 //! `gemv:sm80`: products of few rows (`kernels/gemv.cu`). `gemm:sm80`: products by `mma.sync` for any alignment and for GPUs before Hopper
 //! (`kernels/gemm_sm80.cu`).
 
-use super::{GROUP, Gemm, Matrix, epilogue, pairs};
+use super::{GROUP, Gemm, Matrix, epilogue, pairs, shape};
 use crate::CudaTarget;
 use crate::ops::ceil;
 use crate::program::{Launch, MapPlace, Program, Word};
@@ -12,10 +12,8 @@ use oxidnn_runtime::Skip;
 const FEW: [i64; 2] = [8, 1];
 pub(super) const ACROSS: i64 = 65_535;
 
-/// `gemm_sm80.cu`: rows and columns of a tile, bytes of a stage, and stages, at most.
-const TILE: i64 = 128;
-const STAGE: i64 = 32_768;
-const STAGES: i64 = 4;
+/// Stages of `gemm_sm80.cu`, at most.
+const STAGES: i64 = 3;
 
 impl Matrix {
     pub(super) fn place(&self) -> MapPlace {
@@ -35,6 +33,11 @@ impl Matrix {
     pub(super) fn alignment(&self, rows: i64, lead: i64) -> i64 {
         let all = [self.offset, if rows == 1 { 0 } else { lead }, self.step()];
         [16, 8, 4].into_iter().find(|a| all.iter().all(|v| v * self.bytes() % a == 0)).unwrap_or(1)
+    }
+
+    /// That of an operand's rows along K, or if that is not contiguous, along M or N.
+    fn whole(&self, rows: i64, k: i64) -> i64 {
+        if self.inner == 1 || k == 1 { self.alignment(rows, self.outer) } else { self.alignment(k, self.inner) }
     }
 }
 
@@ -94,15 +97,9 @@ impl Gemm<'_> {
         let strided = || Skip::Layout("rows and columns that are both strided".into());
         let (a_mn, b_mn) = (turned(&self.a, self.m).ok_or_else(strided)?, turned(&self.b, self.n).ok_or_else(strided)?);
         let lead = |x: &Matrix, mn: bool| if mn { x.inner } else { x.outer };
-        let count = |mn: bool, rows: i64| if mn { self.k } else { rows };
         let (left, right) = (lead(&self.a, a_mn), lead(&self.b, b_mn));
-        // No more stages than steps and one: CTAs then share an SM.
-        let most = ceil(self.k * self.a.bytes(), 128) + 1;
-        let stages = (i64::from(target.facts.shared_memory) / STAGE).clamp(2, STAGES).min(most);
-        let c_align = match self.c.inner {
-            1 => self.c.alignment(self.m, self.c.outer).max(self.c.bytes()),
-            _ => 0,
-        };
+        let tile = self.unaligned(target).0;
+        let c_align = self.c_whole();
         let mut emit = epilogue(self.problem, self.c.arg, self.declare)?;
         for (name, value) in [("A_TYPE", ta), ("B_TYPE", tb), ("C_TYPE", tc)] {
             emit.option(name, value);
@@ -110,26 +107,38 @@ impl Gemm<'_> {
         for (name, value) in [
             ("A_MN", i64::from(a_mn)),
             ("B_MN", i64::from(b_mn)),
-            ("A_ALIGN", self.a.alignment(count(a_mn, self.m), left)),
-            ("B_ALIGN", self.b.alignment(count(b_mn, self.n), right)),
+            ("A_ALIGN", self.a.whole(self.m, self.k)),
+            ("B_ALIGN", self.b.whole(self.n, self.k)),
             ("C_ALIGN", c_align),
-            ("STAGES", stages),
+            ("TILE", tile),
         ] {
             emit.option(name, value);
         }
-        let (down, across) = (ceil(self.m, TILE), ceil(self.n, TILE));
+        let (down, across) = (ceil(self.m, tile), ceil(self.n, tile));
         let mut words = vec![self.a.word(), self.b.word(), self.c.word()];
         words.extend(pairs(&[self.m, self.n, self.k, down, across, GROUP, 1, self.a.batches, 1, self.b.batches]));
         let (a, b, c) = (&self.a, &self.b, &self.c);
         words.extend(values(&[left, right, a.step(), b.step(), c.outer, c.inner, c.batch_stride]));
         let mut launch = emit.epilogue_of("gemm_sm80", words);
         launch.grid = [(down * across) as u32, self.batch as u32, 1];
-        launch.shared = (stages * STAGE) as u32;
+        launch.block = 2 * tile as u32;
+        launch.shared = (ceil(self.k * a.bytes(), 128).min(STAGES) * tile * 256) as u32;
         launch.aligned = vec![MapPlace::Arg(a.arg, 0), MapPlace::Arg(b.arg, 0)];
         if c_align > c.bytes() {
             launch.aligned.push(MapPlace::Arg(c.arg, 0));
         }
         self.with_unaligned(launch, target)
+    }
+
+    /// The alignment of the rows of the result in bytes, 0 if its columns are apart.
+    fn c_whole(&self) -> i64 {
+        if self.c.inner == 1 { self.c.alignment(self.m, self.c.outer).max(self.c.bytes()) } else { 0 }
+    }
+
+    /// The tile of `gemm_sm80.cu`, and predicted seconds.
+    pub(super) fn unaligned(&self, target: &CudaTarget) -> (i64, f64) {
+        let aligned = [self.a.whole(self.m, self.k), self.b.whole(self.n, self.k), self.c_whole()];
+        shape::unaligned([self.m, self.n, self.k, self.batch], self.a.bytes(), aligned, &target.facts)
     }
 
     fn with_unaligned(&self, launch: Launch, target: &CudaTarget) -> Result<Program, Skip> {
