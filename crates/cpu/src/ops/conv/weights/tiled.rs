@@ -163,6 +163,8 @@ pub(crate) struct Gradient {
     /// Panels that are packed together, and those that share the lists of a tap.
     pub(crate) panels_at_once: usize,
     pub(crate) panels_of_lists: usize,
+    /// Distance of the taps of a window row that are multiplied in one call on AMX; all taps of a row if each has a call of its own.
+    pub(crate) taps_apart: usize,
     /// Places of a box (first groups of images), and numbers of boxes.
     pub(crate) each: [usize; 4],
     pub(crate) boxes: [usize; 4],
@@ -516,6 +518,7 @@ impl Gradient {
             strided_lines: false,
             panels_at_once: 1,
             panels_of_lists: 1,
+            taps_apart: 0,
             rows,
             columns,
             rows_slide: !task.x_columns,
@@ -734,6 +737,36 @@ impl Gradient {
         self.taps().iter().fold(1, |n, taps| n.saturating_mul(*taps))
     }
 
+    /// The distance of taps of a window row that a call multiplies: those of a phase, whose pixels are equally far apart in a padded copy, if
+    /// all of them meet pixels and `most` regions of sums stay in L2 until they are stored.
+    fn taps_apart(&self, most: usize) -> usize {
+        let (grid, taps) = (&self.sliding().grid, self.taps()[2]);
+        let meet = || (0..taps).all(|tap| !grid.dims[2].inside(tap).is_empty());
+        let together = self.is_on_amx() && grid.padded && (!self.is_single() || taps <= most) && meet();
+        if together { grid.dims[2].period().min(taps) } else { taps }
+    }
+
+    /// Taps of a panel whose sums are kept at the same time.
+    pub(crate) fn kept_taps(&self) -> usize {
+        match self.taps() {
+            [.., across] if self.is_single() => {
+                if self.taps_apart < across {
+                    across
+                } else {
+                    1
+                }
+            }
+            taps => taps.iter().product(),
+        }
+    }
+
+    /// The taps of a call, the first and their number, for all calls of a window.
+    pub(crate) fn tap_runs(&self) -> impl Iterator<Item = ([usize; 3], usize)> + use<> {
+        let ([depth, height, across], apart) = (self.taps(), self.taps_apart);
+        let at = move |i: usize| [i / (height * apart), i / apart % height, i % apart];
+        (0..depth * height * apart).map(at).map(move |tap| (tap, (across - tap[2]).div_ceil(apart)))
+    }
+
     /// First place and number of places of a box in dimension `d` (0 for images), and the distance to the places that share their words.
     pub(crate) fn span(&self, d: usize, places: usize, index: usize) -> (usize, usize, usize) {
         if let Some(halves) = self.halves.filter(|h| h.dim + 1 == d) {
@@ -808,11 +841,14 @@ impl Gradient {
         let panels = self.columns.each.div_ceil(self.panel);
         // Packed panels share the lists of a tap, since they are near.
         self.panels_of_lists = if self.columns.in_place { 1 } else { self.panels_at_once };
+        let hot = self.budget.hot / size_of::<f32>() / region.max(1);
+        self.taps_apart = self.taps_apart(hot);
+        let kept = self.kept_taps();
         if self.is_single() && self.epilogue.is_none() {
-            // Their sums are stored tap by tap.
-            self.panels_of_lists = self.panels_of_lists.min(self.budget.hot / size_of::<f32>() / region.max(1)).max(1);
+            // Their sums are stored call by call.
+            self.panels_of_lists = self.panels_of_lists.min(hot / kept).max(1);
         }
-        let single = if self.epilogue.is_none() { self.panels_of_lists } else { 1 };
+        let single = if self.epilogue.is_none() { self.panels_of_lists.checked_mul(kept)? } else { 1 };
         self.sums = region.checked_mul(if self.is_single() { single } else { taps.checked_mul(panels)? })?.next_multiple_of(16);
         let parts = self.each[0].checked_mul(self.each[1])?.checked_mul(self.each[2])?;
         self.pairs = parts.checked_mul(2)?;
