@@ -427,8 +427,8 @@ impl<'a> Bound<'a> {
 
     /// The sums of a tap and panel of a block.
     fn sums(&self, at: &Block, (panel, [d, h, w]): (usize, [usize; 3])) -> Range<usize> {
-        let (p, [_, th, tw], kept) = (self.plan, self.plan.taps(), self.plan.kept_taps());
-        let index = panel % (p.sums / (p.region() * kept)) * kept + ((d * th + h) * tw + w) % kept;
+        let (p, [_, th, tw], [panels, kept]) = (self.plan, self.plan.taps(), self.plan.kept);
+        let index = panel % panels * kept + ((d * th + h) * tw + w) % kept;
         let start = index * p.region();
         start..start + at.rows.1 * p.rows_per_channel() * p.panel
     }
@@ -779,7 +779,8 @@ impl Parts<'_> {
         };
         let width = p.pixel(if p.rows.grid.is_merged() { p.rows.channels } else { at.rows.1 });
         let (rows, columns) = (line(&p.rows, taps_r, width), line(&p.columns, taps_c, p.line()));
-        let [mut step, mut column_step] = [rows.at[2], columns.at[2]].map(|s| s / joint_images);
+        // Divisions take longer than the rest.
+        let [mut step, mut column_step] = [rows.at[2], columns.at[2]].map(|s| if joint_images == 1 { s } else { s / joint_images });
         let start = |line: &super::side::Line| {
             line.base + (0..3).map(|i| (inside[i].start as i64 - places.at[i].0 as i64) * line.at[i] as i64).sum::<i64>()
         };

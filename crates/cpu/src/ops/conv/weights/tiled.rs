@@ -66,7 +66,7 @@ const MAX_PIXEL_STRIDE: usize = 2048;
 /// The same if the bytes are an odd number of cache lines, which spreads pixels over all sets of L1.
 const MAX_ODD_PIXEL_STRIDE: usize = 4096;
 /// Elements below which storing a gradient one by one does no harm.
-const MAX_SCATTERED_ELEMENTS: i64 = 1 << 10;
+const MAX_SCATTERED_ELEMENTS: i64 = 1 << 9;
 /// Words of the tiles that are listed for a call, unless a single tile has more.
 const LIST_WORDS: usize = 512;
 /// Multiply-adds that are begun before the first is done.
@@ -165,6 +165,8 @@ pub(crate) struct Gradient {
     pub(crate) panels_of_lists: usize,
     /// Distance of the taps of a window row that are multiplied in one call on AMX; all taps of a row if each has a call of its own.
     pub(crate) taps_apart: usize,
+    /// Panels, and taps of each, whose sums are kept at the same time.
+    pub(crate) kept: [usize; 2],
     /// Places of a box (first groups of images), and numbers of boxes.
     pub(crate) each: [usize; 4],
     pub(crate) boxes: [usize; 4],
@@ -403,6 +405,8 @@ impl Task {
         let [over, turned] = [[columns, rows], [rows, columns]].map(|[columns, rows]| columns.div_ceil(CACHE_LINE_ELEMENTS) * rows);
         // Few channels leave multiply-adds waiting for each other, and tiles of AMX half empty. A copy for each group pays for fewer channels.
         let most = if s.g == 1 { CACHE_LINE_ELEMENTS - 1 } else { LATENCY };
+        // On AMX a call multiplies the taps of a row without a stride, which read neighbouring pixels.
+        let most = if isa.amx && window[2].stride == 1 { LATENCY / 2 } else { most };
         let narrow = |channels: usize| channels <= most && window[2].taps > 1 && window[2].dilation == 1 && (s.g == 1 || !isa.amx);
         let merges = setup.x_first && s.g == 1 && narrow(columns);
         let few = window.iter().fold(columns * rows, |n, dim| n.saturating_mul(dim.taps)) < MAX_SCATTERED_ELEMENTS as usize;
@@ -519,6 +523,7 @@ impl Gradient {
             panels_at_once: 1,
             panels_of_lists: 1,
             taps_apart: 0,
+            kept: [0; 2],
             rows,
             columns,
             rows_slide: !task.x_columns,
@@ -746,20 +751,6 @@ impl Gradient {
         if together { grid.dims[2].period().min(taps) } else { taps }
     }
 
-    /// Taps of a panel whose sums are kept at the same time.
-    pub(crate) fn kept_taps(&self) -> usize {
-        match self.taps() {
-            [.., across] if self.is_single() => {
-                if self.taps_apart < across {
-                    across
-                } else {
-                    1
-                }
-            }
-            taps => taps.iter().product(),
-        }
-    }
-
     /// The taps of a call, the first and their number, for all calls of a window.
     pub(crate) fn tap_runs(&self) -> impl Iterator<Item = ([usize; 3], usize)> + use<> {
         let ([depth, height, across], apart) = (self.taps(), self.taps_apart);
@@ -843,13 +834,18 @@ impl Gradient {
         self.panels_of_lists = if self.columns.in_place { 1 } else { self.panels_at_once };
         let hot = self.budget.hot / size_of::<f32>() / region.max(1);
         self.taps_apart = self.taps_apart(hot);
-        let kept = self.kept_taps();
-        if self.is_single() && self.epilogue.is_none() {
+        if self.is_single() {
             // Their sums are stored call by call.
-            self.panels_of_lists = self.panels_of_lists.min(hot / kept).max(1);
+            let across = self.taps()[2];
+            let kept = if self.taps_apart < across { across } else { 1 };
+            if self.epilogue.is_none() {
+                self.panels_of_lists = self.panels_of_lists.min(hot / kept).max(1);
+            }
+            self.kept = [if self.epilogue.is_none() { self.panels_of_lists } else { 1 }, kept];
+        } else {
+            self.kept = [panels.max(1), taps.max(1)];
         }
-        let single = if self.epilogue.is_none() { self.panels_of_lists.checked_mul(kept)? } else { 1 };
-        self.sums = region.checked_mul(if self.is_single() { single } else { taps.checked_mul(panels)? })?.next_multiple_of(16);
+        self.sums = region.checked_mul(self.kept[0].checked_mul(self.kept[1])?)?.next_multiple_of(16);
         let parts = self.each[0].checked_mul(self.each[1])?.checked_mul(self.each[2])?;
         self.pairs = parts.checked_mul(2)?;
         let list = if self.is_on_amx() {
