@@ -261,6 +261,7 @@ impl Case {
             b_panel: memory.panel,
             tiles: 1,
             a_tile: 0,
+            b_tile: 0,
             sums_tile: 0,
             sums: memory.c.at(i * rows * memory.c_row),
             sums_row: memory.c_row,

@@ -1,4 +1,4 @@
-; 343 instructions, 1708 bytes, 0 spills, 0 of them in inner loops
+; 338 instructions, 1633 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -14,341 +14,332 @@
 0029  mov r9,rax
 002c  add r9,rax
 002f  add r9,rax
-0032  vpbroadcastd ymm0,[rel 6ACh]
-003b  vpbroadcastd ymm1,[rel 6B0h]
-0044  vpbroadcastd ymm2,[rel 6B4h]
-004d  nop word [rax+rax]
-0056  nop word [rax+rax]
-005f  nop word [rax+rax]
-0068  nop word [rax+rax]
-0071  nop word [rax+rax]
-007a  nop word [rax+rax]
-0080  mov r10,[rdi]
-0083  mov r11,[rdi+18h]
-0087  mov rbx,[rsi]
-008a  add r10,rbx
-008d  mov rbx,[rsi+8]
-0091  add r11,rbx
-0094  mov rbx,[rdi+58h]
-0098  mov rbp,[rdi+30h]
-009c  mov r12,[rdi+68h]
-00a0  cmp rcx,4
-00a4  jl near 223h
-00aa  mov r13,rbp
-00ad  test r13,r13
-00b0  jle near 223h
-00b6  nop word [rax+rax]
-00bf  nop
-00c0  vmovups ymm3,[rbx]
-00c4  vpxor ymm4,ymm4,ymm4
-00c8  vmovups ymm5,[r10]
-00cd  vdivps ymm5,ymm5,ymm3
-00d1  vcmpordps ymm6,ymm5,ymm5
-00d6  vpand ymm6,ymm6,ymm5
-00da  vminps ymm6,ymm6,[rel 6C0h]
-00e2  vcvtps2dq ymm6,ymm6
-00e6  vpackssdw ymm5,ymm6,ymm6
-00ea  vpermq ymm5,ymm5,8
-00f0  vpacksswb xmm5,xmm5,xmm5
-00f4  vmovq [r8],xmm5
-00f9  vpmovzxbd ymm5,[r8]
-00fe  vpor ymm4,ymm4,ymm5
-0102  vmovups ymm5,[r10+rax]
-0108  vdivps ymm5,ymm5,ymm3
-010c  vcmpordps ymm6,ymm5,ymm5
-0111  vpand ymm6,ymm6,ymm5
-0115  vminps ymm6,ymm6,[rel 6C0h]
-011d  vcvtps2dq ymm6,ymm6
-0121  vpackssdw ymm5,ymm6,ymm6
-0125  vpermq ymm5,ymm5,8
-012b  vpacksswb xmm5,xmm5,xmm5
-012f  vmovq [r8],xmm5
-0134  vpmovzxbd ymm5,[r8]
-0139  vpmulld ymm5,ymm5,ymm0
-013e  vpor ymm4,ymm4,ymm5
-0142  vmovups ymm5,[r10+rax*2]
-0148  vdivps ymm5,ymm5,ymm3
-014c  vcmpordps ymm6,ymm5,ymm5
-0151  vpand ymm6,ymm6,ymm5
-0155  vminps ymm6,ymm6,[rel 6C0h]
-015d  vcvtps2dq ymm6,ymm6
-0161  vpackssdw ymm5,ymm6,ymm6
-0165  vpermq ymm5,ymm5,8
-016b  vpacksswb xmm5,xmm5,xmm5
-016f  vmovq [r8],xmm5
-0174  vpmovzxbd ymm5,[r8]
-0179  vpmulld ymm5,ymm5,ymm1
-017e  vpor ymm4,ymm4,ymm5
-0182  vmovups ymm5,[r10+r9]
-0188  vdivps ymm3,ymm5,ymm3
-018c  vcmpordps ymm5,ymm3,ymm3
-0191  vpand ymm5,ymm5,ymm3
-0195  vminps ymm5,ymm5,[rel 6C0h]
-019d  vcvtps2dq ymm5,ymm5
-01a1  vpackssdw ymm3,ymm5,ymm5
-01a5  vpermq ymm3,ymm3,8
-01ab  vpacksswb xmm3,xmm3,xmm3
-01af  vmovq [r8],xmm3
-01b4  vpmovzxbd ymm3,[r8]
-01b9  vpmulld ymm3,ymm3,ymm2
-01be  vpor ymm4,ymm4,ymm3
-01c2  vpbroadcastd ymm3,[rel 6B8h]
-01cb  vmovups ymm5,[r12]
-01d1  vpsllw ymm6,ymm3,8
-01d6  vpsrlw ymm6,ymm6,8
-01db  vpsllw ymm7,ymm4,8
-01e0  vpsraw ymm7,ymm7,8
-01e5  vpmaddwd ymm6,ymm6,ymm7
-01e9  vpaddd ymm5,ymm5,ymm6
-01ed  vpsrlw ymm3,ymm3,8
-01f2  vpsraw ymm6,ymm4,8
-01f7  vpmaddwd ymm3,ymm3,ymm6
-01fb  vpaddd ymm5,ymm5,ymm3
-01ff  vmovups [r12],ymm5
-0205  vmovups [r11],ymm4
-020a  add r10,20h
-020e  add r11,20h
-0212  add r12,20h
-0216  add rbx,20h
-021a  dec r13
-021d  jne near 0C0h
-0223  cmp rcx,4
-0227  jge near 3CBh
-022d  test rbp,rbp
-0230  jle near 3CBh
-0236  nop word [rax+rax]
-023f  nop
-0240  vmovups ymm3,[rbx]
-0244  vpxor ymm4,ymm4,ymm4
-0248  cmp rcx,0
-024c  jle near 28Ch
-0252  vmovups ymm5,[r10]
-0257  vdivps ymm5,ymm5,ymm3
-025b  vcmpordps ymm6,ymm5,ymm5
-0260  vpand ymm6,ymm6,ymm5
-0264  vminps ymm6,ymm6,[rel 6C0h]
-026c  vcvtps2dq ymm6,ymm6
-0270  vpackssdw ymm5,ymm6,ymm6
-0274  vpermq ymm5,ymm5,8
-027a  vpacksswb xmm5,xmm5,xmm5
-027e  vmovq [r8],xmm5
-0283  vpmovzxbd ymm5,[r8]
-0288  vpor ymm4,ymm4,ymm5
-028c  cmp rcx,1
-0290  jle near 2D6h
-0296  vmovups ymm5,[r10+rax]
-029c  vdivps ymm5,ymm5,ymm3
-02a0  vcmpordps ymm6,ymm5,ymm5
-02a5  vpand ymm6,ymm6,ymm5
-02a9  vminps ymm6,ymm6,[rel 6C0h]
-02b1  vcvtps2dq ymm6,ymm6
-02b5  vpackssdw ymm5,ymm6,ymm6
-02b9  vpermq ymm5,ymm5,8
-02bf  vpacksswb xmm5,xmm5,xmm5
-02c3  vmovq [r8],xmm5
-02c8  vpmovzxbd ymm5,[r8]
-02cd  vpmulld ymm5,ymm5,ymm0
-02d2  vpor ymm4,ymm4,ymm5
-02d6  cmp rcx,2
-02da  jle near 320h
-02e0  vmovups ymm5,[r10+rax*2]
-02e6  vdivps ymm5,ymm5,ymm3
-02ea  vcmpordps ymm6,ymm5,ymm5
-02ef  vpand ymm6,ymm6,ymm5
-02f3  vminps ymm6,ymm6,[rel 6C0h]
-02fb  vcvtps2dq ymm6,ymm6
-02ff  vpackssdw ymm5,ymm6,ymm6
-0303  vpermq ymm5,ymm5,8
-0309  vpacksswb xmm5,xmm5,xmm5
-030d  vmovq [r8],xmm5
-0312  vpmovzxbd ymm5,[r8]
-0317  vpmulld ymm5,ymm5,ymm1
-031c  vpor ymm4,ymm4,ymm5
-0320  cmp rcx,3
-0324  jle near 36Ah
-032a  vmovups ymm5,[r10+r9]
-0330  vdivps ymm3,ymm5,ymm3
-0334  vcmpordps ymm5,ymm3,ymm3
-0339  vpand ymm5,ymm5,ymm3
-033d  vminps ymm5,ymm5,[rel 6C0h]
-0345  vcvtps2dq ymm5,ymm5
-0349  vpackssdw ymm3,ymm5,ymm5
-034d  vpermq ymm3,ymm3,8
-0353  vpacksswb xmm3,xmm3,xmm3
-0357  vmovq [r8],xmm3
-035c  vpmovzxbd ymm3,[r8]
-0361  vpmulld ymm3,ymm3,ymm2
-0366  vpor ymm4,ymm4,ymm3
-036a  vpbroadcastd ymm3,[rel 6B8h]
-0373  vmovups ymm5,[r12]
-0379  vpsllw ymm6,ymm3,8
-037e  vpsrlw ymm6,ymm6,8
-0383  vpsllw ymm7,ymm4,8
-0388  vpsraw ymm7,ymm7,8
-038d  vpmaddwd ymm6,ymm6,ymm7
-0391  vpaddd ymm5,ymm5,ymm6
-0395  vpsrlw ymm3,ymm3,8
-039a  vpsraw ymm6,ymm4,8
-039f  vpmaddwd ymm3,ymm3,ymm6
-03a3  vpaddd ymm5,ymm5,ymm3
-03a7  vmovups [r12],ymm5
-03ad  vmovups [r11],ymm4
-03b2  add r10,20h
-03b6  add r11,20h
-03ba  add r12,20h
-03be  add rbx,20h
-03c2  dec rbp
-03c5  jne near 240h
-03cb  mov rbp,[rdi+40h]
-03cf  cmp rbp,0
-03d3  jle near 68Eh
-03d9  mov r13,[rdi+38h]
-03dd  vmovd xmm3,r13d
-03e2  vpbroadcastd ymm3,xmm3
-03e7  vpcmpgtd ymm3,ymm3,[rel 6E0h]
-03ef  vmovd xmm4,ebp
-03f3  vpbroadcastd ymm4,xmm4
-03f8  vpcmpgtd ymm4,ymm4,[rel 6E0h]
-0400  vmaskmovps ymm5,ymm3,[rbx]
-0405  vpxor ymm6,ymm6,ymm6
-0409  cmp rcx,0
-040d  jle near 45Ah
-0413  vmaskmovps ymm7,ymm3,[r10]
-0418  vdivps ymm7,ymm7,ymm5
-041c  vcmpordps ymm8,ymm7,ymm7
-0421  vpand ymm8,ymm8,ymm7
-0425  vminps ymm8,ymm8,[rel 6C0h]
-042d  vcvtps2dq ymm8,ymm8
-0432  vpackssdw ymm7,ymm8,ymm8
-0437  vpermq ymm7,ymm7,8
-043d  vpacksswb xmm7,xmm7,xmm7
-0441  vmovq [r8],xmm7
-0446  vpmovzxbd ymm7,[r8]
-044b  vpxor ymm8,ymm8,ymm8
-0450  vblendvps ymm7,ymm8,ymm7,ymm3
-0456  vpor ymm6,ymm6,ymm7
-045a  cmp rcx,1
-045e  jle near 4B1h
-0464  vmaskmovps ymm7,ymm3,[r10+rax]
-046a  vdivps ymm7,ymm7,ymm5
-046e  vcmpordps ymm8,ymm7,ymm7
-0473  vpand ymm8,ymm8,ymm7
-0477  vminps ymm8,ymm8,[rel 6C0h]
-047f  vcvtps2dq ymm8,ymm8
-0484  vpackssdw ymm7,ymm8,ymm8
-0489  vpermq ymm7,ymm7,8
-048f  vpacksswb xmm7,xmm7,xmm7
-0493  vmovq [r8],xmm7
-0498  vpmovzxbd ymm7,[r8]
-049d  vpxor ymm8,ymm8,ymm8
-04a2  vblendvps ymm7,ymm8,ymm7,ymm3
-04a8  vpmulld ymm7,ymm7,ymm0
-04ad  vpor ymm6,ymm6,ymm7
-04b1  cmp rcx,2
-04b5  jle near 508h
-04bb  vmaskmovps ymm7,ymm3,[r10+rax*2]
-04c1  vdivps ymm7,ymm7,ymm5
-04c5  vcmpordps ymm8,ymm7,ymm7
-04ca  vpand ymm8,ymm8,ymm7
-04ce  vminps ymm8,ymm8,[rel 6C0h]
-04d6  vcvtps2dq ymm8,ymm8
-04db  vpackssdw ymm7,ymm8,ymm8
-04e0  vpermq ymm7,ymm7,8
-04e6  vpacksswb xmm7,xmm7,xmm7
-04ea  vmovq [r8],xmm7
-04ef  vpmovzxbd ymm7,[r8]
-04f4  vpxor ymm8,ymm8,ymm8
-04f9  vblendvps ymm7,ymm8,ymm7,ymm3
-04ff  vpmulld ymm7,ymm7,ymm1
-0504  vpor ymm6,ymm6,ymm7
-0508  cmp rcx,3
-050c  jle near 55Ch
-0512  vmaskmovps ymm7,ymm3,[r10+r9]
-0518  vdivps ymm5,ymm7,ymm5
-051c  vcmpordps ymm7,ymm5,ymm5
-0521  vpand ymm7,ymm7,ymm5
-0525  vminps ymm7,ymm7,[rel 6C0h]
-052d  vcvtps2dq ymm7,ymm7
-0531  vpackssdw ymm5,ymm7,ymm7
-0535  vpermq ymm5,ymm5,8
-053b  vpacksswb xmm5,xmm5,xmm5
-053f  vmovq [r8],xmm5
-0544  vpmovzxbd ymm5,[r8]
-0549  vpxor ymm7,ymm7,ymm7
-054d  vblendvps ymm3,ymm7,ymm5,ymm3
-0553  vpmulld ymm3,ymm3,ymm2
-0558  vpor ymm6,ymm6,ymm3
-055c  vpbroadcastd ymm3,[rel 6B8h]
-0565  vmaskmovps ymm5,ymm4,[r12]
-056b  vpsllw ymm7,ymm3,8
-0570  vpsrlw ymm7,ymm7,8
-0575  vpsllw ymm8,ymm6,8
-057a  vpsraw ymm8,ymm8,8
-0580  vpmaddwd ymm7,ymm7,ymm8
-0585  vpaddd ymm5,ymm5,ymm7
-0589  vpsrlw ymm3,ymm3,8
-058e  vpsraw ymm7,ymm6,8
-0593  vpmaddwd ymm3,ymm3,ymm7
-0597  vpaddd ymm5,ymm5,ymm3
-059b  vmovmskps r10d,ymm4
-059f  cmp r10,0FFh
-05a6  jne near 5B2h
-05ac  vmovups [r12],ymm5
-05b2  cmp r10,0FFh
-05b9  je near 614h
-05bf  lea rbx,[r12]
-05c3  mov rbp,r10
-05c6  vmovups xmm3,xmm5
-05ca  and r10,8
-05ce  je near 5E6h
-05d4  vmovups [rbx],xmm3
-05d8  vextracti128 xmm3,ymm5,1
-05de  add rbx,10h
-05e2  shr rbp,4
-05e6  mov r10,rbp
-05e9  and r10,2
-05ed  je near 603h
-05f3  vmovq [rbx],xmm3
-05f7  vunpckhpd xmm3,xmm3,xmm3
-05fb  add rbx,8
-05ff  shr rbp,2
-0603  mov r10,rbp
-0606  and r10,1
-060a  je near 614h
-0610  vmovd [rbx],xmm3
-0614  vmovmskps r10d,ymm4
-0618  cmp r10,0FFh
-061f  jne near 62Ah
-0625  vmovups [r11],ymm6
-062a  cmp r10,0FFh
-0631  je near 68Eh
-0637  lea r11,[r11]
-063a  mov rbx,r10
-063d  vmovups xmm3,xmm6
-0641  and r10,8
-0645  je near 65Eh
-064b  vmovups [r11],xmm3
-0650  vextracti128 xmm3,ymm6,1
-0656  add r11,10h
-065a  shr rbx,4
-065e  mov r10,rbx
-0661  and r10,2
-0665  je near 67Ch
-066b  vmovq [r11],xmm3
-0670  vunpckhpd xmm3,xmm3,xmm3
-0674  add r11,8
-0678  shr rbx,2
-067c  mov r10,rbx
-067f  and r10,1
-0683  je near 68Eh
-0689  vmovd [r11],xmm3
-068e  add rsi,10h
-0692  dec rdx
-0695  jne near 80h
-069b  add rsp,80h
-06a2  pop r13
-06a4  pop r12
-06a6  pop rbp
-06a7  pop rbx
-06a8  vzeroupper
-06ab  ret
+0032  nop word [rax+rax]
+003b  nop dword [rax+rax]
+0040  mov r10,[rdi]
+0043  mov r11,[rdi+18h]
+0047  mov rbx,[rsi]
+004a  add r10,rbx
+004d  mov rbx,[rsi+8]
+0051  add r11,rbx
+0054  mov rbx,[rdi+58h]
+0058  mov rbp,[rdi+30h]
+005c  mov r12,[rdi+68h]
+0060  cmp rcx,4
+0064  jl near 1DBh
+006a  mov r13,rbp
+006d  test r13,r13
+0070  jle near 1DBh
+0076  nop word [rax+rax]
+007f  nop
+0080  vmovups ymm0,[rbx]
+0084  vmovups ymm1,[r10]
+0089  vdivps ymm1,ymm1,ymm0
+008d  vcmpordps ymm2,ymm1,ymm1
+0092  vpand ymm2,ymm2,ymm1
+0096  vminps ymm2,ymm2,[rel 680h]
+009e  vcvtps2dq ymm2,ymm2
+00a2  vpackssdw ymm1,ymm2,ymm2
+00a6  vpermq ymm1,ymm1,8
+00ac  vpacksswb xmm1,xmm1,xmm1
+00b0  vmovq [r8],xmm1
+00b5  vpmovzxbd ymm1,[r8]
+00ba  vmovups ymm2,[r10+rax]
+00c0  vdivps ymm2,ymm2,ymm0
+00c4  vcmpordps ymm3,ymm2,ymm2
+00c9  vpand ymm3,ymm3,ymm2
+00cd  vminps ymm3,ymm3,[rel 680h]
+00d5  vcvtps2dq ymm3,ymm3
+00d9  vpackssdw ymm2,ymm3,ymm3
+00dd  vpermq ymm2,ymm2,8
+00e3  vpacksswb xmm2,xmm2,xmm2
+00e7  vmovq [r8],xmm2
+00ec  vpmovzxbd ymm2,[r8]
+00f1  vpslld ymm2,ymm2,8
+00f6  vpor ymm1,ymm1,ymm2
+00fa  vmovups ymm2,[r10+rax*2]
+0100  vdivps ymm2,ymm2,ymm0
+0104  vcmpordps ymm3,ymm2,ymm2
+0109  vpand ymm3,ymm3,ymm2
+010d  vminps ymm3,ymm3,[rel 680h]
+0115  vcvtps2dq ymm3,ymm3
+0119  vpackssdw ymm2,ymm3,ymm3
+011d  vpermq ymm2,ymm2,8
+0123  vpacksswb xmm2,xmm2,xmm2
+0127  vmovq [r8],xmm2
+012c  vpmovzxbd ymm2,[r8]
+0131  vpslld ymm2,ymm2,10h
+0136  vpor ymm1,ymm1,ymm2
+013a  vmovups ymm2,[r10+r9]
+0140  vdivps ymm0,ymm2,ymm0
+0144  vcmpordps ymm2,ymm0,ymm0
+0149  vpand ymm2,ymm2,ymm0
+014d  vminps ymm2,ymm2,[rel 680h]
+0155  vcvtps2dq ymm2,ymm2
+0159  vpackssdw ymm0,ymm2,ymm2
+015d  vpermq ymm0,ymm0,8
+0163  vpacksswb xmm0,xmm0,xmm0
+0167  vmovq [r8],xmm0
+016c  vpmovzxbd ymm0,[r8]
+0171  vpslld ymm0,ymm0,18h
+0176  vpor ymm1,ymm1,ymm0
+017a  vpbroadcastd ymm0,[rel 664h]
+0183  vmovups ymm2,[r12]
+0189  vpsllw ymm3,ymm0,8
+018e  vpsrlw ymm3,ymm3,8
+0193  vpsllw ymm4,ymm1,8
+0198  vpsraw ymm4,ymm4,8
+019d  vpmaddwd ymm3,ymm3,ymm4
+01a1  vpaddd ymm2,ymm2,ymm3
+01a5  vpsrlw ymm0,ymm0,8
+01aa  vpsraw ymm3,ymm1,8
+01af  vpmaddwd ymm0,ymm0,ymm3
+01b3  vpaddd ymm2,ymm2,ymm0
+01b7  vmovups [r12],ymm2
+01bd  vmovups [r11],ymm1
+01c2  add r10,20h
+01c6  add r11,20h
+01ca  add r12,20h
+01ce  add rbx,20h
+01d2  dec r13
+01d5  jne near 80h
+01db  cmp rcx,4
+01df  jge near 38Bh
+01e5  test rbp,rbp
+01e8  jle near 38Bh
+01ee  nop word [rax+rax]
+01f7  nop word [rax+rax]
+0200  vmovups ymm0,[rbx]
+0204  vpxor ymm1,ymm1,ymm1
+0208  cmp rcx,0
+020c  jle near 24Ch
+0212  vmovups ymm2,[r10]
+0217  vdivps ymm2,ymm2,ymm0
+021b  vcmpordps ymm3,ymm2,ymm2
+0220  vpand ymm3,ymm3,ymm2
+0224  vminps ymm3,ymm3,[rel 680h]
+022c  vcvtps2dq ymm3,ymm3
+0230  vpackssdw ymm2,ymm3,ymm3
+0234  vpermq ymm2,ymm2,8
+023a  vpacksswb xmm2,xmm2,xmm2
+023e  vmovq [r8],xmm2
+0243  vpmovzxbd ymm2,[r8]
+0248  vpor ymm1,ymm1,ymm2
+024c  cmp rcx,1
+0250  jle near 296h
+0256  vmovups ymm2,[r10+rax]
+025c  vdivps ymm2,ymm2,ymm0
+0260  vcmpordps ymm3,ymm2,ymm2
+0265  vpand ymm3,ymm3,ymm2
+0269  vminps ymm3,ymm3,[rel 680h]
+0271  vcvtps2dq ymm3,ymm3
+0275  vpackssdw ymm2,ymm3,ymm3
+0279  vpermq ymm2,ymm2,8
+027f  vpacksswb xmm2,xmm2,xmm2
+0283  vmovq [r8],xmm2
+0288  vpmovzxbd ymm2,[r8]
+028d  vpslld ymm2,ymm2,8
+0292  vpor ymm1,ymm1,ymm2
+0296  cmp rcx,2
+029a  jle near 2E0h
+02a0  vmovups ymm2,[r10+rax*2]
+02a6  vdivps ymm2,ymm2,ymm0
+02aa  vcmpordps ymm3,ymm2,ymm2
+02af  vpand ymm3,ymm3,ymm2
+02b3  vminps ymm3,ymm3,[rel 680h]
+02bb  vcvtps2dq ymm3,ymm3
+02bf  vpackssdw ymm2,ymm3,ymm3
+02c3  vpermq ymm2,ymm2,8
+02c9  vpacksswb xmm2,xmm2,xmm2
+02cd  vmovq [r8],xmm2
+02d2  vpmovzxbd ymm2,[r8]
+02d7  vpslld ymm2,ymm2,10h
+02dc  vpor ymm1,ymm1,ymm2
+02e0  cmp rcx,3
+02e4  jle near 32Ah
+02ea  vmovups ymm2,[r10+r9]
+02f0  vdivps ymm0,ymm2,ymm0
+02f4  vcmpordps ymm2,ymm0,ymm0
+02f9  vpand ymm2,ymm2,ymm0
+02fd  vminps ymm2,ymm2,[rel 680h]
+0305  vcvtps2dq ymm2,ymm2
+0309  vpackssdw ymm0,ymm2,ymm2
+030d  vpermq ymm0,ymm0,8
+0313  vpacksswb xmm0,xmm0,xmm0
+0317  vmovq [r8],xmm0
+031c  vpmovzxbd ymm0,[r8]
+0321  vpslld ymm0,ymm0,18h
+0326  vpor ymm1,ymm1,ymm0
+032a  vpbroadcastd ymm0,[rel 664h]
+0333  vmovups ymm2,[r12]
+0339  vpsllw ymm3,ymm0,8
+033e  vpsrlw ymm3,ymm3,8
+0343  vpsllw ymm4,ymm1,8
+0348  vpsraw ymm4,ymm4,8
+034d  vpmaddwd ymm3,ymm3,ymm4
+0351  vpaddd ymm2,ymm2,ymm3
+0355  vpsrlw ymm0,ymm0,8
+035a  vpsraw ymm3,ymm1,8
+035f  vpmaddwd ymm0,ymm0,ymm3
+0363  vpaddd ymm2,ymm2,ymm0
+0367  vmovups [r12],ymm2
+036d  vmovups [r11],ymm1
+0372  add r10,20h
+0376  add r11,20h
+037a  add r12,20h
+037e  add rbx,20h
+0382  dec rbp
+0385  jne near 200h
+038b  mov rbp,[rdi+40h]
+038f  cmp rbp,0
+0393  jle near 643h
+0399  mov r13,[rdi+38h]
+039d  vmovd xmm0,r13d
+03a2  vpbroadcastd ymm0,xmm0
+03a7  vpcmpgtd ymm0,ymm0,[rel 6A0h]
+03af  vmovd xmm1,ebp
+03b3  vpbroadcastd ymm1,xmm1
+03b8  vpcmpgtd ymm1,ymm1,[rel 6A0h]
+03c0  vmaskmovps ymm2,ymm0,[rbx]
+03c5  vpxor ymm3,ymm3,ymm3
+03c9  cmp rcx,0
+03cd  jle near 417h
+03d3  vmaskmovps ymm4,ymm0,[r10]
+03d8  vdivps ymm4,ymm4,ymm2
+03dc  vcmpordps ymm5,ymm4,ymm4
+03e1  vpand ymm5,ymm5,ymm4
+03e5  vminps ymm5,ymm5,[rel 680h]
+03ed  vcvtps2dq ymm5,ymm5
+03f1  vpackssdw ymm4,ymm5,ymm5
+03f5  vpermq ymm4,ymm4,8
+03fb  vpacksswb xmm4,xmm4,xmm4
+03ff  vmovq [r8],xmm4
+0404  vpmovzxbd ymm4,[r8]
+0409  vpxor ymm5,ymm5,ymm5
+040d  vblendvps ymm4,ymm5,ymm4,ymm0
+0413  vpor ymm3,ymm3,ymm4
+0417  cmp rcx,1
+041b  jle near 46Bh
+0421  vmaskmovps ymm4,ymm0,[r10+rax]
+0427  vdivps ymm4,ymm4,ymm2
+042b  vcmpordps ymm5,ymm4,ymm4
+0430  vpand ymm5,ymm5,ymm4
+0434  vminps ymm5,ymm5,[rel 680h]
+043c  vcvtps2dq ymm5,ymm5
+0440  vpackssdw ymm4,ymm5,ymm5
+0444  vpermq ymm4,ymm4,8
+044a  vpacksswb xmm4,xmm4,xmm4
+044e  vmovq [r8],xmm4
+0453  vpmovzxbd ymm4,[r8]
+0458  vpxor ymm5,ymm5,ymm5
+045c  vblendvps ymm4,ymm5,ymm4,ymm0
+0462  vpslld ymm4,ymm4,8
+0467  vpor ymm3,ymm3,ymm4
+046b  cmp rcx,2
+046f  jle near 4BFh
+0475  vmaskmovps ymm4,ymm0,[r10+rax*2]
+047b  vdivps ymm4,ymm4,ymm2
+047f  vcmpordps ymm5,ymm4,ymm4
+0484  vpand ymm5,ymm5,ymm4
+0488  vminps ymm5,ymm5,[rel 680h]
+0490  vcvtps2dq ymm5,ymm5
+0494  vpackssdw ymm4,ymm5,ymm5
+0498  vpermq ymm4,ymm4,8
+049e  vpacksswb xmm4,xmm4,xmm4
+04a2  vmovq [r8],xmm4
+04a7  vpmovzxbd ymm4,[r8]
+04ac  vpxor ymm5,ymm5,ymm5
+04b0  vblendvps ymm4,ymm5,ymm4,ymm0
+04b6  vpslld ymm4,ymm4,10h
+04bb  vpor ymm3,ymm3,ymm4
+04bf  cmp rcx,3
+04c3  jle near 513h
+04c9  vmaskmovps ymm4,ymm0,[r10+r9]
+04cf  vdivps ymm2,ymm4,ymm2
+04d3  vcmpordps ymm4,ymm2,ymm2
+04d8  vpand ymm4,ymm4,ymm2
+04dc  vminps ymm4,ymm4,[rel 680h]
+04e4  vcvtps2dq ymm4,ymm4
+04e8  vpackssdw ymm2,ymm4,ymm4
+04ec  vpermq ymm2,ymm2,8
+04f2  vpacksswb xmm2,xmm2,xmm2
+04f6  vmovq [r8],xmm2
+04fb  vpmovzxbd ymm2,[r8]
+0500  vpxor ymm4,ymm4,ymm4
+0504  vblendvps ymm0,ymm4,ymm2,ymm0
+050a  vpslld ymm0,ymm0,18h
+050f  vpor ymm3,ymm3,ymm0
+0513  vpbroadcastd ymm0,[rel 664h]
+051c  vmaskmovps ymm2,ymm1,[r12]
+0522  vpsllw ymm4,ymm0,8
+0527  vpsrlw ymm4,ymm4,8
+052c  vpsllw ymm5,ymm3,8
+0531  vpsraw ymm5,ymm5,8
+0536  vpmaddwd ymm4,ymm4,ymm5
+053a  vpaddd ymm2,ymm2,ymm4
+053e  vpsrlw ymm0,ymm0,8
+0543  vpsraw ymm4,ymm3,8
+0548  vpmaddwd ymm0,ymm0,ymm4
+054c  vpaddd ymm2,ymm2,ymm0
+0550  vmovmskps r10d,ymm1
+0554  cmp r10,0FFh
+055b  jne near 567h
+0561  vmovups [r12],ymm2
+0567  cmp r10,0FFh
+056e  je near 5C9h
+0574  lea rbx,[r12]
+0578  mov rbp,r10
+057b  vmovups xmm0,xmm2
+057f  and r10,8
+0583  je near 59Bh
+0589  vmovups [rbx],xmm0
+058d  vextracti128 xmm0,ymm2,1
+0593  add rbx,10h
+0597  shr rbp,4
+059b  mov r10,rbp
+059e  and r10,2
+05a2  je near 5B8h
+05a8  vmovq [rbx],xmm0
+05ac  vunpckhpd xmm0,xmm0,xmm0
+05b0  add rbx,8
+05b4  shr rbp,2
+05b8  mov r10,rbp
+05bb  and r10,1
+05bf  je near 5C9h
+05c5  vmovd [rbx],xmm0
+05c9  vmovmskps r10d,ymm1
+05cd  cmp r10,0FFh
+05d4  jne near 5DFh
+05da  vmovups [r11],ymm3
+05df  cmp r10,0FFh
+05e6  je near 643h
+05ec  lea r11,[r11]
+05ef  mov rbx,r10
+05f2  vmovups xmm0,xmm3
+05f6  and r10,8
+05fa  je near 613h
+0600  vmovups [r11],xmm0
+0605  vextracti128 xmm0,ymm3,1
+060b  add r11,10h
+060f  shr rbx,4
+0613  mov r10,rbx
+0616  and r10,2
+061a  je near 631h
+0620  vmovq [r11],xmm0
+0625  vunpckhpd xmm0,xmm0,xmm0
+0629  add r11,8
+062d  shr rbx,2
+0631  mov r10,rbx
+0634  and r10,1
+0638  je near 643h
+063e  vmovd [r11],xmm0
+0643  add rsi,10h
+0647  dec rdx
+064a  jne near 40h
+0650  add rsp,80h
+0657  pop r13
+0659  pop r12
+065b  pop rbp
+065c  pop rbx
+065d  vzeroupper
+0660  ret

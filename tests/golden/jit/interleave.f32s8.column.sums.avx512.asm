@@ -1,4 +1,4 @@
-; 243 instructions, 1557 bytes, 0 spills, 0 of them in inner loops
+; 238 instructions, 1435 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -14,246 +14,231 @@
 0029  mov r9,rax
 002c  add r9,rax
 002f  add r9,rax
-0032  vpbroadcastd zmm0,[rel 618h]
-003c  vpbroadcastd zmm1,[rel 61Ch]
-0046  vpbroadcastd zmm2,[rel 620h]
-0050  nop word [rax+rax]
-0059  nop word [rax+rax]
-0062  nop word [rax+rax]
-006b  nop word [rax+rax]
-0074  nop word [rax+rax]
-007d  nop dword [rax]
-0080  mov r10,[rdi]
-0083  mov r11,[rdi+18h]
-0087  mov rbx,[rsi]
-008a  add r10,rbx
-008d  mov rbx,[rsi+8]
-0091  add r11,rbx
-0094  mov rbx,[rdi+58h]
-0098  mov rbp,[rdi+30h]
-009c  mov r12,[rdi+68h]
-00a0  cmp rcx,4
-00a4  jl near 22Eh
-00aa  mov r13,rbp
-00ad  test r13,r13
-00b0  jle near 22Eh
-00b6  nop word [rax+rax]
-00bf  nop
-00c0  vmovups zmm3,[rbx]
-00c6  vpxord zmm4,zmm4,zmm4
-00cc  vmovups zmm5,[r10]
-00d2  vdivps zmm5,zmm5,zmm3
-00d8  vcmpordps k1,zmm5,zmm5
-00df  vminps zmm5{k1}{z},zmm5,[rel 628h]{1to16}
-00e9  vcvtps2dq zmm5,zmm5
-00ef  vpmovsdb [r8],zmm5
-00f5  vpmovzxbd zmm5,[r8]
-00fb  vpord zmm4,zmm4,zmm5
-0101  vmovups zmm5,[r10+rax]
-0108  vdivps zmm5,zmm5,zmm3
-010e  vcmpordps k1,zmm5,zmm5
-0115  vminps zmm5{k1}{z},zmm5,[rel 628h]{1to16}
-011f  vcvtps2dq zmm5,zmm5
-0125  vpmovsdb [r8],zmm5
-012b  vpmovzxbd zmm5,[r8]
-0131  vpmulld zmm5,zmm5,zmm0
-0137  vpord zmm4,zmm4,zmm5
-013d  vmovups zmm5,[r10+rax*2]
-0144  vdivps zmm5,zmm5,zmm3
-014a  vcmpordps k1,zmm5,zmm5
-0151  vminps zmm5{k1}{z},zmm5,[rel 628h]{1to16}
-015b  vcvtps2dq zmm5,zmm5
-0161  vpmovsdb [r8],zmm5
-0167  vpmovzxbd zmm5,[r8]
-016d  vpmulld zmm5,zmm5,zmm1
-0173  vpord zmm4,zmm4,zmm5
-0179  vmovups zmm5,[r10+r9]
-0180  vdivps zmm3,zmm5,zmm3
-0186  vcmpordps k1,zmm3,zmm3
-018d  vminps zmm3{k1}{z},zmm3,[rel 628h]{1to16}
-0197  vcvtps2dq zmm3,zmm3
-019d  vpmovsdb [r8],zmm3
-01a3  vpmovzxbd zmm3,[r8]
-01a9  vpmulld zmm3,zmm3,zmm2
-01af  vpord zmm4,zmm4,zmm3
-01b5  vpbroadcastd zmm3,[rel 624h]
-01bf  vmovups zmm5,[r12]
-01c6  vpsllw zmm6,zmm3,8
-01cd  vpsrlw zmm6,zmm6,8
-01d4  vpsllw zmm7,zmm4,8
-01db  vpsraw zmm7,zmm7,8
-01e2  vpmaddwd zmm6,zmm6,zmm7
-01e8  vpaddd zmm5,zmm5,zmm6
-01ee  vpsrlw zmm3,zmm3,8
-01f5  vpsraw zmm6,zmm4,8
-01fc  vpmaddwd zmm3,zmm3,zmm6
-0202  vpaddd zmm5,zmm5,zmm3
-0208  vmovups [r12],zmm5
-020f  vmovups [r11],zmm4
-0215  add r10,40h
-0219  add r11,40h
-021d  add r12,40h
-0221  add rbx,40h
-0225  dec r13
-0228  jne near 0C0h
-022e  cmp rcx,4
-0232  jge near 416h
-0238  test rbp,rbp
-023b  jle near 416h
-0241  nop word [rax+rax]
-024a  nop word [rax+rax]
-0253  nop word [rax+rax]
-025c  nop word [rax+rax]
-0265  nop word [rax+rax]
-026e  nop word [rax+rax]
-0277  nop word [rax+rax]
-0280  vmovups zmm3,[rbx]
-0286  vpxord zmm4,zmm4,zmm4
-028c  cmp rcx,0
-0290  jle near 2CBh
-0296  vmovups zmm5,[r10]
-029c  vdivps zmm5,zmm5,zmm3
-02a2  vcmpordps k1,zmm5,zmm5
-02a9  vminps zmm5{k1}{z},zmm5,[rel 628h]{1to16}
-02b3  vcvtps2dq zmm5,zmm5
-02b9  vpmovsdb [r8],zmm5
-02bf  vpmovzxbd zmm5,[r8]
-02c5  vpord zmm4,zmm4,zmm5
-02cb  cmp rcx,1
-02cf  jle near 311h
-02d5  vmovups zmm5,[r10+rax]
-02dc  vdivps zmm5,zmm5,zmm3
-02e2  vcmpordps k1,zmm5,zmm5
-02e9  vminps zmm5{k1}{z},zmm5,[rel 628h]{1to16}
-02f3  vcvtps2dq zmm5,zmm5
-02f9  vpmovsdb [r8],zmm5
-02ff  vpmovzxbd zmm5,[r8]
-0305  vpmulld zmm5,zmm5,zmm0
-030b  vpord zmm4,zmm4,zmm5
-0311  cmp rcx,2
-0315  jle near 357h
-031b  vmovups zmm5,[r10+rax*2]
-0322  vdivps zmm5,zmm5,zmm3
-0328  vcmpordps k1,zmm5,zmm5
-032f  vminps zmm5{k1}{z},zmm5,[rel 628h]{1to16}
-0339  vcvtps2dq zmm5,zmm5
-033f  vpmovsdb [r8],zmm5
-0345  vpmovzxbd zmm5,[r8]
-034b  vpmulld zmm5,zmm5,zmm1
-0351  vpord zmm4,zmm4,zmm5
-0357  cmp rcx,3
-035b  jle near 39Dh
-0361  vmovups zmm5,[r10+r9]
-0368  vdivps zmm3,zmm5,zmm3
-036e  vcmpordps k1,zmm3,zmm3
-0375  vminps zmm3{k1}{z},zmm3,[rel 628h]{1to16}
-037f  vcvtps2dq zmm3,zmm3
-0385  vpmovsdb [r8],zmm3
-038b  vpmovzxbd zmm3,[r8]
-0391  vpmulld zmm3,zmm3,zmm2
-0397  vpord zmm4,zmm4,zmm3
-039d  vpbroadcastd zmm3,[rel 624h]
-03a7  vmovups zmm5,[r12]
-03ae  vpsllw zmm6,zmm3,8
-03b5  vpsrlw zmm6,zmm6,8
-03bc  vpsllw zmm7,zmm4,8
-03c3  vpsraw zmm7,zmm7,8
-03ca  vpmaddwd zmm6,zmm6,zmm7
-03d0  vpaddd zmm5,zmm5,zmm6
-03d6  vpsrlw zmm3,zmm3,8
-03dd  vpsraw zmm6,zmm4,8
-03e4  vpmaddwd zmm3,zmm3,zmm6
-03ea  vpaddd zmm5,zmm5,zmm3
-03f0  vmovups [r12],zmm5
-03f7  vmovups [r11],zmm4
-03fd  add r10,40h
-0401  add r11,40h
-0405  add r12,40h
-0409  add rbx,40h
-040d  dec rbp
-0410  jne near 280h
-0416  mov rbp,[rdi+40h]
-041a  cmp rbp,0
-041e  jle near 5F7h
-0424  mov r13,[rdi+38h]
-0428  vpbroadcastd zmm3,r13d
-042e  vpcmpnled k1,zmm3,[rel 640h]
-0439  vpbroadcastd zmm3,ebp
-043f  vpcmpnled k2,zmm3,[rel 640h]
-044a  vmovups zmm3{k1}{z},[rbx]
-0450  vpxord zmm4,zmm4,zmm4
-0456  cmp rcx,0
-045a  jle near 4A1h
-0460  vmovups zmm5{k1}{z},[r10]
-0466  vdivps zmm5,zmm5,zmm3
-046c  vcmpordps k3,zmm5,zmm5
-0473  vminps zmm5{k3}{z},zmm5,[rel 628h]{1to16}
-047d  vcvtps2dq zmm5,zmm5
-0483  vpmovsdb [r8],zmm5
-0489  vpmovzxbd zmm5,[r8]
-048f  vpxord zmm6,zmm6,zmm6
-0495  vblendmps zmm5{k1},zmm6,zmm5
-049b  vpord zmm4,zmm4,zmm5
-04a1  cmp rcx,1
-04a5  jle near 4F3h
-04ab  vmovups zmm5{k1}{z},[r10+rax]
-04b2  vdivps zmm5,zmm5,zmm3
-04b8  vcmpordps k3,zmm5,zmm5
-04bf  vminps zmm5{k3}{z},zmm5,[rel 628h]{1to16}
-04c9  vcvtps2dq zmm5,zmm5
-04cf  vpmovsdb [r8],zmm5
-04d5  vpmovzxbd zmm5,[r8]
-04db  vpxord zmm6,zmm6,zmm6
-04e1  vblendmps zmm5{k1},zmm6,zmm5
-04e7  vpmulld zmm5,zmm5,zmm0
-04ed  vpord zmm4,zmm4,zmm5
-04f3  cmp rcx,2
-04f7  jle near 545h
-04fd  vmovups zmm5{k1}{z},[r10+rax*2]
-0504  vdivps zmm5,zmm5,zmm3
-050a  vcmpordps k3,zmm5,zmm5
-0511  vminps zmm5{k3}{z},zmm5,[rel 628h]{1to16}
-051b  vcvtps2dq zmm5,zmm5
-0521  vpmovsdb [r8],zmm5
-0527  vpmovzxbd zmm5,[r8]
-052d  vpxord zmm6,zmm6,zmm6
-0533  vblendmps zmm5{k1},zmm6,zmm5
-0539  vpmulld zmm5,zmm5,zmm1
-053f  vpord zmm4,zmm4,zmm5
-0545  cmp rcx,3
-0549  jle near 597h
-054f  vmovups zmm5{k1}{z},[r10+r9]
-0556  vdivps zmm3,zmm5,zmm3
-055c  vcmpordps k3,zmm3,zmm3
-0563  vminps zmm3{k3}{z},zmm3,[rel 628h]{1to16}
-056d  vcvtps2dq zmm3,zmm3
-0573  vpmovsdb [r8],zmm3
-0579  vpmovzxbd zmm3,[r8]
-057f  vpxord zmm5,zmm5,zmm5
-0585  vblendmps zmm3{k1},zmm5,zmm3
-058b  vpmulld zmm3,zmm3,zmm2
-0591  vpord zmm4,zmm4,zmm3
-0597  vpbroadcastd zmm3,[rel 624h]
-05a1  vmovups zmm5{k2}{z},[r12]
-05a8  vpsllw zmm6,zmm3,8
-05af  vpsrlw zmm6,zmm6,8
-05b6  vpsllw zmm7,zmm4,8
-05bd  vpsraw zmm7,zmm7,8
-05c4  vpmaddwd zmm6,zmm6,zmm7
-05ca  vpaddd zmm5,zmm5,zmm6
-05d0  vpsrlw zmm3,zmm3,8
-05d7  vpsraw zmm6,zmm4,8
-05de  vpmaddwd zmm3,zmm3,zmm6
-05e4  vpaddd zmm5,zmm5,zmm3
-05ea  vmovups [r12]{k2},zmm5
-05f1  vmovups [r11]{k2},zmm4
-05f7  add rsi,10h
-05fb  dec rdx
-05fe  jne near 80h
-0604  add rsp,80h
-060b  pop r13
-060d  pop r12
-060f  pop rbp
-0610  pop rbx
-0611  vzeroupper
-0614  ret
+0032  nop word [rax+rax]
+003b  nop dword [rax+rax]
+0040  mov r10,[rdi]
+0043  mov r11,[rdi+18h]
+0047  mov rbx,[rsi]
+004a  add r10,rbx
+004d  mov rbx,[rsi+8]
+0051  add r11,rbx
+0054  mov rbx,[rdi+58h]
+0058  mov rbp,[rdi+30h]
+005c  mov r12,[rdi+68h]
+0060  cmp rcx,4
+0064  jl near 1E5h
+006a  mov r13,rbp
+006d  test r13,r13
+0070  jle near 1E5h
+0076  nop word [rax+rax]
+007f  nop
+0080  vmovups zmm0,[rbx]
+0086  vmovups zmm1,[r10]
+008c  vdivps zmm1,zmm1,zmm0
+0092  vcmpordps k1,zmm1,zmm1
+0099  vminps zmm1{k1}{z},zmm1,[rel 5A0h]{1to16}
+00a3  vcvtps2dq zmm1,zmm1
+00a9  vpmovsdb [r8],zmm1
+00af  vpmovzxbd zmm1,[r8]
+00b5  vmovups zmm2,[r10+rax]
+00bc  vdivps zmm2,zmm2,zmm0
+00c2  vcmpordps k1,zmm2,zmm2
+00c9  vminps zmm2{k1}{z},zmm2,[rel 5A0h]{1to16}
+00d3  vcvtps2dq zmm2,zmm2
+00d9  vpmovsdb [r8],zmm2
+00df  vpmovzxbd zmm2,[r8]
+00e5  vpslld zmm2,zmm2,8
+00ec  vpord zmm1,zmm1,zmm2
+00f2  vmovups zmm2,[r10+rax*2]
+00f9  vdivps zmm2,zmm2,zmm0
+00ff  vcmpordps k1,zmm2,zmm2
+0106  vminps zmm2{k1}{z},zmm2,[rel 5A0h]{1to16}
+0110  vcvtps2dq zmm2,zmm2
+0116  vpmovsdb [r8],zmm2
+011c  vpmovzxbd zmm2,[r8]
+0122  vpslld zmm2,zmm2,10h
+0129  vpord zmm1,zmm1,zmm2
+012f  vmovups zmm2,[r10+r9]
+0136  vdivps zmm0,zmm2,zmm0
+013c  vcmpordps k1,zmm0,zmm0
+0143  vminps zmm0{k1}{z},zmm0,[rel 5A0h]{1to16}
+014d  vcvtps2dq zmm0,zmm0
+0153  vpmovsdb [r8],zmm0
+0159  vpmovzxbd zmm0,[r8]
+015f  vpslld zmm0,zmm0,18h
+0166  vpord zmm1,zmm1,zmm0
+016c  vpbroadcastd zmm0,[rel 59Ch]
+0176  vmovups zmm2,[r12]
+017d  vpsllw zmm3,zmm0,8
+0184  vpsrlw zmm3,zmm3,8
+018b  vpsllw zmm4,zmm1,8
+0192  vpsraw zmm4,zmm4,8
+0199  vpmaddwd zmm3,zmm3,zmm4
+019f  vpaddd zmm2,zmm2,zmm3
+01a5  vpsrlw zmm0,zmm0,8
+01ac  vpsraw zmm3,zmm1,8
+01b3  vpmaddwd zmm0,zmm0,zmm3
+01b9  vpaddd zmm2,zmm2,zmm0
+01bf  vmovups [r12],zmm2
+01c6  vmovups [r11],zmm1
+01cc  add r10,40h
+01d0  add r11,40h
+01d4  add r12,40h
+01d8  add rbx,40h
+01dc  dec r13
+01df  jne near 80h
+01e5  cmp rcx,4
+01e9  jge near 399h
+01ef  test rbp,rbp
+01f2  jle near 399h
+01f8  nop dword [rax+rax]
+0200  vmovups zmm0,[rbx]
+0206  vpxord zmm1,zmm1,zmm1
+020c  cmp rcx,0
+0210  jle near 24Bh
+0216  vmovups zmm2,[r10]
+021c  vdivps zmm2,zmm2,zmm0
+0222  vcmpordps k1,zmm2,zmm2
+0229  vminps zmm2{k1}{z},zmm2,[rel 5A0h]{1to16}
+0233  vcvtps2dq zmm2,zmm2
+0239  vpmovsdb [r8],zmm2
+023f  vpmovzxbd zmm2,[r8]
+0245  vpord zmm1,zmm1,zmm2
+024b  cmp rcx,1
+024f  jle near 292h
+0255  vmovups zmm2,[r10+rax]
+025c  vdivps zmm2,zmm2,zmm0
+0262  vcmpordps k1,zmm2,zmm2
+0269  vminps zmm2{k1}{z},zmm2,[rel 5A0h]{1to16}
+0273  vcvtps2dq zmm2,zmm2
+0279  vpmovsdb [r8],zmm2
+027f  vpmovzxbd zmm2,[r8]
+0285  vpslld zmm2,zmm2,8
+028c  vpord zmm1,zmm1,zmm2
+0292  cmp rcx,2
+0296  jle near 2D9h
+029c  vmovups zmm2,[r10+rax*2]
+02a3  vdivps zmm2,zmm2,zmm0
+02a9  vcmpordps k1,zmm2,zmm2
+02b0  vminps zmm2{k1}{z},zmm2,[rel 5A0h]{1to16}
+02ba  vcvtps2dq zmm2,zmm2
+02c0  vpmovsdb [r8],zmm2
+02c6  vpmovzxbd zmm2,[r8]
+02cc  vpslld zmm2,zmm2,10h
+02d3  vpord zmm1,zmm1,zmm2
+02d9  cmp rcx,3
+02dd  jle near 320h
+02e3  vmovups zmm2,[r10+r9]
+02ea  vdivps zmm0,zmm2,zmm0
+02f0  vcmpordps k1,zmm0,zmm0
+02f7  vminps zmm0{k1}{z},zmm0,[rel 5A0h]{1to16}
+0301  vcvtps2dq zmm0,zmm0
+0307  vpmovsdb [r8],zmm0
+030d  vpmovzxbd zmm0,[r8]
+0313  vpslld zmm0,zmm0,18h
+031a  vpord zmm1,zmm1,zmm0
+0320  vpbroadcastd zmm0,[rel 59Ch]
+032a  vmovups zmm2,[r12]
+0331  vpsllw zmm3,zmm0,8
+0338  vpsrlw zmm3,zmm3,8
+033f  vpsllw zmm4,zmm1,8
+0346  vpsraw zmm4,zmm4,8
+034d  vpmaddwd zmm3,zmm3,zmm4
+0353  vpaddd zmm2,zmm2,zmm3
+0359  vpsrlw zmm0,zmm0,8
+0360  vpsraw zmm3,zmm1,8
+0367  vpmaddwd zmm0,zmm0,zmm3
+036d  vpaddd zmm2,zmm2,zmm0
+0373  vmovups [r12],zmm2
+037a  vmovups [r11],zmm1
+0380  add r10,40h
+0384  add r11,40h
+0388  add r12,40h
+038c  add rbx,40h
+0390  dec rbp
+0393  jne near 200h
+0399  mov rbp,[rdi+40h]
+039d  cmp rbp,0
+03a1  jle near 57Dh
+03a7  mov r13,[rdi+38h]
+03ab  vpbroadcastd zmm0,r13d
+03b1  vpcmpnled k1,zmm0,[rel 5C0h]
+03bc  vpbroadcastd zmm0,ebp
+03c2  vpcmpnled k2,zmm0,[rel 5C0h]
+03cd  vmovups zmm0{k1}{z},[rbx]
+03d3  vpxord zmm1,zmm1,zmm1
+03d9  cmp rcx,0
+03dd  jle near 424h
+03e3  vmovups zmm2{k1}{z},[r10]
+03e9  vdivps zmm2,zmm2,zmm0
+03ef  vcmpordps k3,zmm2,zmm2
+03f6  vminps zmm2{k3}{z},zmm2,[rel 5A0h]{1to16}
+0400  vcvtps2dq zmm2,zmm2
+0406  vpmovsdb [r8],zmm2
+040c  vpmovzxbd zmm2,[r8]
+0412  vpxord zmm3,zmm3,zmm3
+0418  vblendmps zmm2{k1},zmm3,zmm2
+041e  vpord zmm1,zmm1,zmm2
+0424  cmp rcx,1
+0428  jle near 477h
+042e  vmovups zmm2{k1}{z},[r10+rax]
+0435  vdivps zmm2,zmm2,zmm0
+043b  vcmpordps k3,zmm2,zmm2
+0442  vminps zmm2{k3}{z},zmm2,[rel 5A0h]{1to16}
+044c  vcvtps2dq zmm2,zmm2
+0452  vpmovsdb [r8],zmm2
+0458  vpmovzxbd zmm2,[r8]
+045e  vpxord zmm3,zmm3,zmm3
+0464  vblendmps zmm2{k1},zmm3,zmm2
+046a  vpslld zmm2,zmm2,8
+0471  vpord zmm1,zmm1,zmm2
+0477  cmp rcx,2
+047b  jle near 4CAh
+0481  vmovups zmm2{k1}{z},[r10+rax*2]
+0488  vdivps zmm2,zmm2,zmm0
+048e  vcmpordps k3,zmm2,zmm2
+0495  vminps zmm2{k3}{z},zmm2,[rel 5A0h]{1to16}
+049f  vcvtps2dq zmm2,zmm2
+04a5  vpmovsdb [r8],zmm2
+04ab  vpmovzxbd zmm2,[r8]
+04b1  vpxord zmm3,zmm3,zmm3
+04b7  vblendmps zmm2{k1},zmm3,zmm2
+04bd  vpslld zmm2,zmm2,10h
+04c4  vpord zmm1,zmm1,zmm2
+04ca  cmp rcx,3
+04ce  jle near 51Dh
+04d4  vmovups zmm2{k1}{z},[r10+r9]
+04db  vdivps zmm0,zmm2,zmm0
+04e1  vcmpordps k3,zmm0,zmm0
+04e8  vminps zmm0{k3}{z},zmm0,[rel 5A0h]{1to16}
+04f2  vcvtps2dq zmm0,zmm0
+04f8  vpmovsdb [r8],zmm0
+04fe  vpmovzxbd zmm0,[r8]
+0504  vpxord zmm2,zmm2,zmm2
+050a  vblendmps zmm0{k1},zmm2,zmm0
+0510  vpslld zmm0,zmm0,18h
+0517  vpord zmm1,zmm1,zmm0
+051d  vpbroadcastd zmm0,[rel 59Ch]
+0527  vmovups zmm2{k2}{z},[r12]
+052e  vpsllw zmm3,zmm0,8
+0535  vpsrlw zmm3,zmm3,8
+053c  vpsllw zmm4,zmm1,8
+0543  vpsraw zmm4,zmm4,8
+054a  vpmaddwd zmm3,zmm3,zmm4
+0550  vpaddd zmm2,zmm2,zmm3
+0556  vpsrlw zmm0,zmm0,8
+055d  vpsraw zmm3,zmm1,8
+0564  vpmaddwd zmm0,zmm0,zmm3
+056a  vpaddd zmm2,zmm2,zmm0
+0570  vmovups [r12]{k2},zmm2
+0577  vmovups [r11]{k2},zmm1
+057d  add rsi,10h
+0581  dec rdx
+0584  jne near 40h
+058a  add rsp,80h
+0591  pop r13
+0593  pop r12
+0595  pop rbp
+0596  pop rbx
+0597  vzeroupper
+059a  ret

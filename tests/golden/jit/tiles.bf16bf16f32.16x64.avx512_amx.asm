@@ -8,15 +8,14 @@
 000a  sub rsp,0C0h
 0011  mov rax,[rdi+10h]
 0015  mov rcx,[rdi+30h]
-0019  mov rdx,[rdi+60h]
+0019  mov rdx,[rdi+68h]
 001d  mov esi,100h
-0022  mov r8,[rdi+78h]
-0026  mov r9,[rdi+80h]
-002d  mov r10,[rdi+48h]
-0031  mov [rsp],r10
-0035  mov r10,rdx
-0038  mov [rsp+40h],r10
-003d  nop dword [rax]
+0022  mov r8,[rdi+80h]
+0029  mov r9,[rdi+88h]
+0030  mov r10,[rdi+48h]
+0034  mov [rsp],r10
+0038  mov r10,rdx
+003b  mov [rsp+40h],r10
 0040  mov r10,[rdi+38h]
 0044  mov [rsp+80h],r10
 004c  nop word [rax+rax]
@@ -77,7 +76,7 @@
 018f  dec r11
 0192  jne near 0C0h
 0198  lea r10,[rdx]
-019b  mov r11,[rdi+68h]
+019b  mov r11,[rdi+70h]
 019f  tilestored [r10+r11],tmm0
 01a5  tilestored [r10+r11+40h],tmm1
 01ac  tilestored [r10+r11+80h],tmm2
@@ -89,10 +88,10 @@
 01d6  dec r10
 01d9  mov [rsp+80h],r10
 01e1  jne near 80h
-01e7  mov r10,[rdi+30h]
+01e7  mov r10,[rdi+58h]
 01eb  mov r11,[rdi+50h]
-01ef  mov rbx,[rdi+58h]
-01f3  mov rcx,r10
+01ef  mov rbx,[rdi+60h]
+01f3  add rcx,r10
 01f6  add rax,r11
 01f9  mov r10,[rsp+40h]
 01fe  add r10,rbx

@@ -1,4 +1,4 @@
-; 166 instructions, 987 bytes, 23 spills, 0 of them in inner loops
+; 168 instructions, 998 bytes, 24 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -9,21 +9,20 @@
 0011  mov rax,[rdi+10h]
 0015  mov rcx,[rdi+30h]
 0019  mov [rsp+100h],rcx
-0021  mov rcx,[rdi+60h]
+0021  mov rcx,[rdi+68h]
 0025  mov [rsp+0C0h],rcx
 002d  mov ecx,100h
-0032  mov rdx,[rdi+78h]
-0036  mov rsi,[rdi+80h]
-003d  mov r8,[rdi+48h]
-0041  mov [rsp],r8
-0045  mov r8,[rsp+0C0h]
-004d  mov [rsp+40h],r8
-0052  nop word [rax+rax]
-005b  nop word [rax+rax]
-0064  nop word [rax+rax]
-006d  nop word [rax+rax]
-0076  nop word [rax+rax]
-007f  nop
+0032  mov rdx,[rdi+80h]
+0039  mov rsi,[rdi+88h]
+0040  mov r8,[rdi+48h]
+0044  mov [rsp],r8
+0048  mov r8,[rsp+0C0h]
+0050  mov [rsp+40h],r8
+0055  nop word [rax+rax]
+005e  nop word [rax+rax]
+0067  nop word [rax+rax]
+0070  nop word [rax+rax]
+0079  nop dword [rax]
 0080  mov r8,[rdi+38h]
 0084  mov [rsp+80h],r8
 008c  nop word [rax+rax]
@@ -87,9 +86,9 @@
 01bb  jne near 100h
 01c1  mov r8,[rsp+0C0h]
 01c9  lea r8,[r8]
-01cc  mov r9,[rdi+70h]
+01cc  mov r9,[rdi+78h]
 01d0  add r9,r8
-01d3  mov r10,[rdi+68h]
+01d3  mov r10,[rdi+70h]
 01d7  tilestored [r8+r10],tmm0
 01dd  tilestored [r8+r10+40h],tmm1
 01e4  tilestored [r9+r10],tmm2
@@ -150,9 +149,9 @@
 0306  jne near 240h
 030c  mov r8,[rsp+0C0h]
 0314  lea r8,[r8+80h]
-031b  mov r9,[rdi+70h]
+031b  mov r9,[rdi+78h]
 031f  add r9,r8
-0322  mov r10,[rdi+68h]
+0322  mov r10,[rdi+70h]
 0326  tilestored [r8+r10],tmm0
 032c  tilestored [r8+r10+40h],tmm1
 0333  tilestored [r9+r10],tmm2
@@ -168,25 +167,27 @@
 0376  dec r8
 0379  mov [rsp+80h],r8
 0381  jne near 0C0h
-0387  mov r8,[rdi+30h]
+0387  mov r8,[rdi+58h]
 038b  mov r9,[rdi+50h]
-038f  mov r10,[rdi+58h]
-0393  mov [rsp+100h],r8
-039b  add rax,r9
-039e  mov r8,[rsp+40h]
-03a3  add r8,r10
-03a6  mov [rsp+40h],r8
-03ab  mov r8,[rsp+40h]
-03b0  mov [rsp+0C0h],r8
-03b8  mov r8,[rsp]
-03bc  dec r8
-03bf  mov [rsp],r8
-03c3  jne near 80h
-03c9  add rsp,140h
-03d0  pop r15
-03d2  pop r14
-03d4  pop r13
-03d6  pop r12
-03d8  pop rbp
-03d9  pop rbx
-03da  ret
+038f  mov r10,[rdi+60h]
+0393  mov r11,[rsp+100h]
+039b  add r11,r8
+039e  mov [rsp+100h],r11
+03a6  add rax,r9
+03a9  mov r8,[rsp+40h]
+03ae  add r8,r10
+03b1  mov [rsp+40h],r8
+03b6  mov r8,[rsp+40h]
+03bb  mov [rsp+0C0h],r8
+03c3  mov r8,[rsp]
+03c7  dec r8
+03ca  mov [rsp],r8
+03ce  jne near 80h
+03d4  add rsp,140h
+03db  pop r15
+03dd  pop r14
+03df  pop r13
+03e1  pop r12
+03e3  pop rbp
+03e4  pop rbx
+03e5  ret

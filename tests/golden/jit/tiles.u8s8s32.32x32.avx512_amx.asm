@@ -1,4 +1,4 @@
-; 110 instructions, 652 bytes, 21 spills, 0 of them in inner loops
+; 112 instructions, 663 bytes, 22 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -9,21 +9,20 @@
 0011  mov rax,[rdi+10h]
 0015  mov rcx,[rdi+30h]
 0019  mov [rsp+100h],rcx
-0021  mov rcx,[rdi+60h]
+0021  mov rcx,[rdi+68h]
 0025  mov [rsp+0C0h],rcx
 002d  mov ecx,80h
-0032  mov rdx,[rdi+78h]
-0036  mov rsi,[rdi+80h]
-003d  mov r8,[rdi+48h]
-0041  mov [rsp],r8
-0045  mov r8,[rsp+0C0h]
-004d  mov [rsp+40h],r8
-0052  nop word [rax+rax]
-005b  nop word [rax+rax]
-0064  nop word [rax+rax]
-006d  nop word [rax+rax]
-0076  nop word [rax+rax]
-007f  nop
+0032  mov rdx,[rdi+80h]
+0039  mov rsi,[rdi+88h]
+0040  mov r8,[rdi+48h]
+0044  mov [rsp],r8
+0048  mov r8,[rsp+0C0h]
+0050  mov [rsp+40h],r8
+0055  nop word [rax+rax]
+005e  nop word [rax+rax]
+0067  nop word [rax+rax]
+0070  nop word [rax+rax]
+0079  nop dword [rax]
 0080  mov r8,[rdi+38h]
 0084  mov [rsp+80h],r8
 008c  nop word [rax+rax]
@@ -87,9 +86,9 @@
 01bb  jne near 100h
 01c1  mov r8,[rsp+0C0h]
 01c9  lea r8,[r8]
-01cc  mov r9,[rdi+70h]
+01cc  mov r9,[rdi+78h]
 01d0  add r9,r8
-01d3  mov r10,[rdi+68h]
+01d3  mov r10,[rdi+70h]
 01d7  tilestored [r8+r10],tmm0
 01dd  tilestored [r8+r10+40h],tmm1
 01e4  tilestored [r9+r10],tmm2
@@ -105,25 +104,27 @@
 0227  dec r8
 022a  mov [rsp+80h],r8
 0232  jne near 0C0h
-0238  mov r8,[rdi+30h]
+0238  mov r8,[rdi+58h]
 023c  mov r9,[rdi+50h]
-0240  mov r10,[rdi+58h]
-0244  mov [rsp+100h],r8
-024c  add rax,r9
-024f  mov r8,[rsp+40h]
-0254  add r8,r10
-0257  mov [rsp+40h],r8
-025c  mov r8,[rsp+40h]
-0261  mov [rsp+0C0h],r8
-0269  mov r8,[rsp]
-026d  dec r8
-0270  mov [rsp],r8
-0274  jne near 80h
-027a  add rsp,140h
-0281  pop r15
-0283  pop r14
-0285  pop r13
-0287  pop r12
-0289  pop rbp
-028a  pop rbx
-028b  ret
+0240  mov r10,[rdi+60h]
+0244  mov r11,[rsp+100h]
+024c  add r11,r8
+024f  mov [rsp+100h],r11
+0257  add rax,r9
+025a  mov r8,[rsp+40h]
+025f  add r8,r10
+0262  mov [rsp+40h],r8
+0267  mov r8,[rsp+40h]
+026c  mov [rsp+0C0h],r8
+0274  mov r8,[rsp]
+0278  dec r8
+027b  mov [rsp],r8
+027f  jne near 80h
+0285  add rsp,140h
+028c  pop r15
+028e  pop r14
+0290  pop r13
+0292  pop r12
+0294  pop rbp
+0295  pop rbx
+0296  ret

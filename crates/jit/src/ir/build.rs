@@ -441,7 +441,8 @@ impl Function {
         self.push(VecInst::StoreBothFlushed { to, first, second });
     }
 
-    /// Stores two vectors whose lanes follow each other at either place as bytes, saturated: integers, or f32 to unsigned bytes, to nearest even and NaN to 0.
+    /// Stores two vectors whose lanes follow each other at either place as bytes, saturated: integers, or `real` numbers, to nearest even
+    /// and NaN to 0.
     pub fn store_bytes(&mut self, elem: Elem, real: bool, to: [Addr; 2], src: [Val; 4]) {
         self.push(VecInst::StoreBytes { elem, real, to, src });
     }

@@ -11,7 +11,7 @@ impl Elem {
 
 impl Function {
     /// A word in every lane, as the last source of an instruction.
-    fn word(&mut self, word: u32) -> Src {
+    pub(super) fn word(&mut self, word: u32) -> Src {
         Src::Splat(self.constant(&word.to_le_bytes()))
     }
 

@@ -17,6 +17,7 @@ mod emit;
 mod floats8;
 mod lower;
 mod machine;
+mod quotient;
 #[cfg(test)]
 mod random;
 #[cfg(test)]
@@ -24,6 +25,7 @@ mod tests;
 
 use crate::asm::{AsmError, Assembled, Width};
 use crate::isa::Isa;
+pub use quotient::Divisor;
 
 /// A vector of 32-bit lanes (or the bits of narrower elements).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -258,6 +260,8 @@ pub enum Elem {
     Low16,
     /// Any 8 bits, unchanged: the low byte of a lane, whose other bytes are 0.
     Low8,
+    /// A signed byte, as a 32-bit integer; stored as [`Elem::Low8`].
+    Whole8,
 }
 
 impl Elem {
@@ -267,7 +271,7 @@ impl Elem {
         match self {
             Elem::F32 | Elem::I32 => 4,
             Elem::Bf16 | Elem::F16 | Elem::Low16 => 2,
-            Elem::I8 | Elem::U8 | Elem::F8E5m2 | Elem::F8E4m3 | Elem::Low8 => 1,
+            Elem::I8 | Elem::U8 | Elem::F8E5m2 | Elem::F8E4m3 | Elem::Low8 | Elem::Whole8 => 1,
         }
     }
 
@@ -284,6 +288,7 @@ impl Elem {
             Elem::F8E4m3 => "f8_e4m3",
             Elem::Low16 => "b16",
             Elem::Low8 => "b8",
+            Elem::Whole8 => "i8",
         }
     }
 }

@@ -271,8 +271,8 @@ fn comparisons_select() {
     }
 }
 
-const ELEMS: [Elem; 10] =
-    [Elem::F32, Elem::Bf16, Elem::F16, Elem::I32, Elem::I8, Elem::U8, Elem::F8E5m2, Elem::F8E4m3, Elem::Low16, Elem::Low8];
+const ELEMS: [Elem; 11] =
+    [Elem::F32, Elem::Bf16, Elem::F16, Elem::I32, Elem::I8, Elem::U8, Elem::F8E5m2, Elem::F8E4m3, Elem::Low16, Elem::Low8, Elem::Whole8];
 
 /// Bits of the mantissa of an 8-bit float, its bias, and its first code beyond all numbers.
 fn format(elem: Elem) -> (i32, i32, u8) {
@@ -367,6 +367,7 @@ fn loads_convert_under_masks() {
                         Elem::F8E5m2 | Elem::F8E4m3 => f8(elem, at[0]).to_bits(),
                         Elem::Low16 => u32::from(bits16()),
                         Elem::Low8 => u32::from(at[0]),
+                        Elem::Whole8 => i32::from(at[0] as i8) as u32,
                     };
                     assert!(same_float(got[l], want), "{elem:?} lane {l} of {n:?} {}", isa.name());
                 }
@@ -431,7 +432,7 @@ fn stores_convert_saturate_and_keep_to_their_mask() {
                     let mut x = f.load(f.isa().width(), pa.at(0));
                     let low = match elem {
                         Elem::Low16 => 0xffff,
-                        Elem::Low8 => 0xff,
+                        Elem::Low8 | Elem::Whole8 => 0xff,
                         _ => -1,
                     };
                     let low = f.splat_i32(f.isa().width(), low);
@@ -454,7 +455,7 @@ fn stores_convert_saturate_and_keep_to_their_mask() {
                         Elem::U8 => vec![nearest as u8],
                         Elem::F8E5m2 | Elem::F8E4m3 => vec![nearest_f8(elem, x)],
                         Elem::Low16 => word(x.to_bits() as u16),
-                        Elem::Low8 => vec![x.to_bits() as u8],
+                        Elem::Low8 | Elem::Whole8 => vec![x.to_bits() as u8],
                     };
                     assert_eq!(got, want, "{elem:?} of {x} lane {l} of {n:?} {}", isa.name());
                 }
@@ -599,4 +600,51 @@ fn mistakes_are_errors() {
     f.when(Compare::Eq, p, 0, |f| inside = Some(f.int(1)));
     f.store_int(p.at(0), inside.unwrap());
     assert!(matches!(f.finish(), Err(IrError::Undefined { .. })));
+}
+
+#[test]
+fn quotients_by_a_reciprocal_are_rounded_once() {
+    let mut state = 7_u32;
+    let mut random = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        // Of any sign and mantissa, between 2^-40 and 2^40.
+        state & 0x807f_ffff | ((87 + state % 80) << 23)
+    };
+    let special = [0, 1 << 31, 0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0x3f80_0001, 0x7f7f_ffff, 0x4040_0000];
+    for isa in ISAS {
+        for _ in 0..200 {
+            let a: [u32; LANES] = std::array::from_fn(|i| if i < 8 { random() } else { special[i - 8] });
+            let b = [random(); LANES];
+            let got = on(isa, &a, &b, 0, &|f, pa, pb, pc, _| {
+                let width = f.isa().width();
+                let (x, by) = (f.load(width, pa.at(0)), f.load(width, pb.at(0)));
+                let divisor = f.divisor(by);
+                let quotient = f.quotient(x, divisor);
+                f.store(pc.at(0), quotient);
+            });
+            for l in 0..lanes(isa) {
+                let want = (f32::from_bits(a[l]) / f32::from_bits(b[0])).to_bits();
+                assert!(same_float(got[l], want), "{:x} / {:x} on {}: {:x}, not {want:x}", a[l], b[0], isa.name(), got[l]);
+            }
+        }
+    }
+}
+
+#[test]
+fn four_vectors_are_stored_as_bytes() {
+    let (a, b) = floats();
+    for isa in ISAS {
+        for (elem, least, most) in [(Elem::I8, -128.0, 127.0), (Elem::U8, 0.0, 255.0)] {
+            let n = lanes(isa);
+            let got = on(isa, &a, &b, 0, &|f, pa, pb, pc, _| {
+                let src = [pa, pb, pb, pa].map(|at| f.load(f.isa().width(), at.at(0)));
+                f.store_bytes(elem, true, [pc.at(0), pc.at(2 * n as i32)], src);
+            });
+            let all = [a, b, b, a].into_iter().flat_map(|v| v.into_iter().take(n)).map(f32::from_bits);
+            for (i, (x, got)) in all.zip(bytes_of(&got)).enumerate() {
+                let want = if x.is_nan() { 0.0 } else { x.round_ties_even().clamp(least, most) };
+                assert_eq!(got, want as i32 as u8, "{x} at {i} as {elem:?} on {}", isa.name());
+            }
+        }
+    }
 }

@@ -6,7 +6,7 @@
 //! L1 needs to deliver the rows.
 
 use super::transpose::{Factor, Factors, UNCHANGED};
-use crate::ir::{Accumulate, Addr, Binary, Compare, Elem, Function, Int, Pred, Val};
+use crate::ir::{Accumulate, Addr, Binary, Compare, Elem, Function, Int, Pred, Unary, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -78,8 +78,6 @@ impl Key for Interleave {
         let converted = self.converts().then(|| f.local(lanes * WORD));
         let row_3 = f.copy(row);
         (0..2).for_each(|_| f.add(row_3, row));
-        let width = f.isa().width();
-        let shifts: Vec<Val> = (1..self.rows()).map(|i| f.splat_i32(width, 1 << (i * 8 * self.to.bytes()))).collect();
         f.repeat_some(groups, |f| {
             let (from, to) = (f.argument(args, offset_of!(Args, from)), f.argument(args, offset_of!(Args, to)));
             for (at, place) in [from, to].into_iter().zip([0, 1]) {
@@ -92,7 +90,7 @@ impl Key for Interleave {
             });
             let vectors = f.argument(args, offset_of!(Args, vectors));
             let sums = self.summed.then(|| f.argument(args, offset_of!(Args, sums)));
-            let at = Registers { from, to, row, row_3, rows, factors, converted, sums, shifts: &shifts };
+            let at = Registers { from, to, row, row_3, rows, factors, converted, sums };
             let all_vectors = |f: &mut Function, whole: bool| {
                 let vectors = f.copy(vectors);
                 f.repeat(vectors, |f| {
@@ -136,7 +134,7 @@ impl Interleave {
 
     /// A vector of words, of the `whole` group or of the rows that there are; of some columns where there are masks of those that exist and those that are
     /// written.
-    fn vector(&self, f: &mut Function, at: &Registers<'_>, (whole, masks): (bool, Option<(Pred, Pred)>)) {
+    fn vector(&self, f: &mut Function, at: &Registers, (whole, masks): (bool, Option<(Pred, Pred)>)) {
         let width = f.isa().width();
         let valid = masks.map(|m| m.0);
         let factors = at.factors.map(|factor| {
@@ -147,12 +145,13 @@ impl Interleave {
                 (_, None) => f.load(width, at.at(0)),
             })
         });
-        let words = f.zero(width);
-        for i in 0..self.rows() {
-            match whole {
-                true => self.row(f, at, i, (words, valid, factors)),
-                false => f.when(Compare::Gt, at.rows, i as i32, |f| self.row(f, at, i, (words, valid, factors))),
-            }
+        let words = if whole { self.row(f, at, 0, (valid, factors)) } else { f.zero(width) };
+        for i in usize::from(whole)..self.rows() {
+            let add = |f: &mut Function| {
+                let x = self.row(f, at, i, (valid, factors));
+                f.update(Binary::Or, words, x);
+            };
+            if whole { add(f) } else { f.when(Compare::Gt, at.rows, i as i32, add) }
         }
         if let Some(sums) = at.sums {
             let ones = f.splat_i32(width, 0x0101_0101);
@@ -172,20 +171,14 @@ impl Interleave {
         }
     }
 
-    /// Puts row `i` of a vector into its words: the columns that exist.
-    fn row(
-        &self,
-        f: &mut Function,
-        at: &Registers<'_>,
-        i: usize,
-        (words, valid, factors): (Val, Option<Pred>, [Option<Val>; UNCHANGED.len()]),
-    ) {
+    /// The elements of row `i` of a vector at their places in words: the columns that exist.
+    fn row(&self, f: &mut Function, at: &Registers, i: usize, (valid, factors): (Option<Pred>, [Option<Val>; UNCHANGED.len()])) -> Val {
         let from = row_of(at.from, (at.row, at.row_3), i);
         let mut x = match at.converted {
             None => f.load_as(self.low(), from, valid),
             Some(converted) => {
                 let x = f.load_number(self.from, from, valid);
-                let x = super::transpose::scaled(f, x, factors);
+                let x = super::transpose::scaled(f, x, factors, None);
                 f.store_as(self.to, converted.at(0), x, None);
                 f.load_as(self.low(), converted.at(0), None)
             }
@@ -194,10 +187,7 @@ impl Interleave {
             let zero = f.zero(f.isa().width());
             x = f.select(mask, x, zero);
         }
-        if let Some(place) = i.checked_sub(1) {
-            x = f.binary(Binary::MulI32, x, at.shifts[place]);
-        }
-        f.update(Binary::Or, words, x);
+        if i > 0 { f.unary(Unary::ShlI32((i * 8 * self.to.bytes()) as u8), x) } else { x }
     }
 
     /// The destination's elements as bits.
@@ -217,7 +207,7 @@ fn row_of(from: Int, (row, row_3): (Int, Int), i: usize) -> Addr {
 }
 
 /// Where a vector of words comes from and goes to.
-struct Registers<'o> {
+struct Registers {
     from: Int,
     to: Int,
     /// From the first row to the next, and to the last of four.
@@ -227,6 +217,4 @@ struct Registers<'o> {
     factors: [Option<(Int, Factor)>; UNCHANGED.len()],
     converted: Option<Int>,
     sums: Option<Int>,
-    /// The factors that shift the elements of all rows but the first to their places.
-    shifts: &'o [Val],
 }

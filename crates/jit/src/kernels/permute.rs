@@ -12,8 +12,8 @@
 //!
 //! Where both tensors have the same neighbours, but few, a tile is a vector of each of several runs of them.
 
-use super::transpose::{Factor, Factors, UNCHANGED, scaled};
-use crate::ir::{Addr, Binary, Compare, Elem, Function, Int, Pred, Src, Val};
+use super::transpose::{DIVISOR, Factor, Factors, UNCHANGED, scaled};
+use crate::ir::{Addr, Binary, Compare, Divisor, Elem, Function, Int, Pred, Src, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -244,11 +244,11 @@ impl Key for Permute {
             let (how, width) = (self.factors[i], f.isa().width());
             (how != Factor::None).then(|| {
                 let at = f.argument(args, offset_of!(Args, factors) + i * size_of::<usize>());
-                match how {
-                    Factor::Same => LaneFactor::Number(f.splat(width, at.at(0))),
-                    _ if self.each => LaneFactor::Table(at),
-                    _ => LaneFactor::Number(f.load(width, at.at(0))),
+                if how != Factor::Same && self.each {
+                    return LaneFactor::Table(at);
                 }
+                let number = if how == Factor::Same { f.splat(width, at.at(0)) } else { f.load(width, at.at(0)) };
+                if i == DIVISOR { LaneFactor::Divisor(f.divisor(number)) } else { LaneFactor::Number(number) }
             })
         });
         let (tiles, count) = (f.argument(args, offset_of!(Args, tiles)), f.argument(args, offset_of!(Args, count)));
@@ -392,10 +392,15 @@ impl Permute {
                 let of_vector = factors.map(|factor| {
                     factor.map(|factor| match factor {
                         LaneFactor::Number(number) => number,
+                        LaneFactor::Divisor(divisor) => divisor.number(),
                         LaneFactor::Table(at) => f.load(width, at.at((i * LANES * size_of::<f32>()) as i32)),
                     })
                 });
-                x = scaled(f, x, of_vector);
+                let divisor = match factors[DIVISOR] {
+                    Some(LaneFactor::Divisor(divisor)) => Some(divisor),
+                    _ => None,
+                };
+                x = scaled(f, x, of_vector, divisor);
             }
             if self.adds {
                 let (before, by) = (f.load_number(self.to, to.indexed(place, 1, 0), mask), f.argument(args, offset_of!(Args, adds)));
@@ -423,6 +428,7 @@ impl Permute {
 #[derive(Clone, Copy)]
 enum LaneFactor {
     Number(Val),
+    Divisor(Divisor),
     Table(Int),
 }
 

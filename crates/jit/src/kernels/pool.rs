@@ -14,7 +14,7 @@
 
 use super::strips::{Args, At, Cursor, Finish, Other, Row, StripKey, Window, WindowKey};
 use crate::asm::Width;
-use crate::ir::{Accumulate, Addr, Binary, Compare, Elem, Function, Int, Pred, Src, Val};
+use crate::ir::{Accumulate, Addr, Binary, Compare, Elem, Function, Int, Pred, Src, Unary, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -62,6 +62,15 @@ pub struct Pool {
 /// How integers of a type are loaded: bytes zero-extended to words.
 fn as_words(elem: Elem) -> Elem {
     if elem == Elem::I32 { elem } else { Elem::Low8 }
+}
+
+/// How elements are added: bytes as integers, which take fewer instructions.
+fn as_summands(elem: Elem) -> Elem {
+    match elem {
+        Elem::I8 => Elem::Whole8,
+        Elem::U8 => Elem::Low8,
+        elem => elem,
+    }
 }
 
 /// Taps whose places stay resident in registers; places of wider windows are loaded at every use.
@@ -215,6 +224,9 @@ impl Writer<'_> {
             });
         }
         if let Take::Mean { counted, exact } = self.kernel.take {
+            if as_summands(self.kernel.window.source) != self.kernel.window.source {
+                accumulators.values.iter_mut().flatten().for_each(|sum| *sum = f.unary(Unary::F32FromI32, *sum));
+            }
             let divisor = f.splat_as(Elem::F32, at.row.at(offset_of!(Row, divisor) as i32));
             self.divide(f, &mut accumulators.values, divisor, (counted, exact));
         }
@@ -375,17 +387,20 @@ impl Writer<'_> {
     fn combine(&self, f: &mut Function, source: &SourceVector<'_>, accumulators: &Accumulators, vector: usize) {
         let SourceVector { from, mask, users } = *source;
         let values = &accumulators.values[vector];
+        let source_elem = self.kernel.window.source;
+        let elem = if matches!(self.kernel.take, Take::Mean { .. }) { as_summands(source_elem) } else { source_elem };
         let op = match self.kernel.take {
+            Take::Mean { .. } if elem != source_elem => Binary::AddI32,
             Take::Mean { .. } => Binary::AddF32,
             Take::LargestWhole(Elem::I32) => Binary::MaxI32,
             Take::LargestWhole(Elem::I8) => Binary::MaxI8,
             Take::LargestWhole(_) => Binary::MaxU8,
             _ => Binary::LargestF32,
         };
-        if let ([User { result, place: None, .. }], Elem::F32, None) = (users, self.kernel.window.source, mask) {
+        if let ([User { result, place: None, .. }], Elem::F32, None) = (users, elem, mask) {
             return f.update(op, values[*result], Src::Mem(from));
         }
-        let x = f.load_number(self.kernel.window.source, from, mask);
+        let x = f.load_number(elem, from, mask);
         for User { result, place, .. } in users {
             let value = values[*result];
             let Some(place) = place else {
@@ -418,19 +433,22 @@ impl Writer<'_> {
             let one = f.splat_f32(self.width, 1.0);
             f.binary(Binary::DivF32, one, divisor)
         };
-        let mut known: Vec<(usize, Val)> = vec![(1, by)];
+        let mut known = vec![(1, by, exact.then(|| f.divisor(by)))];
         for i in 0..usize::from(self.kernel.window.results) {
             let count = if counted { self.kernel.window.count(i).max(1) } else { 1 };
-            let found = known.iter().find(|d| d.0 == count).map(|d| d.1);
-            let by = found.unwrap_or_else(|| {
+            let found = known.iter().find(|d| d.0 == count).copied();
+            let (_, by, divisor) = found.unwrap_or_else(|| {
                 let columns = if exact { count as f32 } else { 1.0 / count as f32 };
                 let columns = f.constant(&columns.to_le_bytes());
                 let product = f.binary(Binary::MulF32, by, Src::Splat(columns));
-                known.push((count, product));
-                product
+                let of_count = (count, product, exact.then(|| f.divisor(product)));
+                known.push(of_count);
+                of_count
             });
-            let op = if exact { Binary::DivF32 } else { Binary::MulF32 };
-            values.iter_mut().for_each(|v| f.update(op, v[i], by));
+            values.iter_mut().for_each(|v| match divisor {
+                Some(divisor) => v[i] = f.quotient(v[i], divisor),
+                None => f.update(Binary::MulF32, v[i], by),
+            });
         }
     }
 

@@ -80,6 +80,8 @@ pub struct Args {
     pub tiles: usize,
     /// See [`Args::tiles`].
     pub a_tile: usize,
+    /// Bytes from the end of a tile's last panel to the first panel of the next tile.
+    pub b_tile: usize,
     /// See [`Args::tiles`].
     pub sums_tile: usize,
     /// First sum, f32 or i32; those of a panel follow those of the panel before.
@@ -108,6 +110,7 @@ impl Args {
         b_panel: 0,
         tiles: 0,
         a_tile: 0,
+        b_tile: 0,
         sums_tile: 0,
         sums: ptr::null_mut(),
         sums_row: 0,
@@ -366,9 +369,9 @@ impl Tiles {
                 f.add(at.b, bytes);
                 f.add(at.sums, i32::from(self.line) * LINE_BYTES as i32);
             });
-            let [b, a_tile, sums_tile] =
-                [offset_of!(Args, b), offset_of!(Args, a_tile), offset_of!(Args, sums_tile)].map(|field| at.argument(f, field));
-            f.set(at.b, b);
+            let [b_tile, a_tile, sums_tile] =
+                [offset_of!(Args, b_tile), offset_of!(Args, a_tile), offset_of!(Args, sums_tile)].map(|field| at.argument(f, field));
+            f.add(at.b, b_tile);
             f.add(at.from, a_tile);
             f.add(sums, sums_tile);
             f.set(at.sums, sums);

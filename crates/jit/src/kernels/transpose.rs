@@ -7,7 +7,7 @@
 //! squares come last: rows and columns that do not exist are neither read nor written, except for zeros where the destination has room for
 //! more rows than there are. Narrow elements are words in registers: the shuffles are the same.
 
-use crate::ir::{Addr, Binary, Compare, Elem, Function, Int, Pred, Prefetch, Val};
+use crate::ir::{Addr, Binary, Compare, Divisor, Elem, Function, Int, Pred, Prefetch, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -32,6 +32,9 @@ pub type Factors = [Factor; STEPS.len()];
 
 /// The effect of [`Factors`].
 const STEPS: [Binary; 4] = [Binary::SubF32, Binary::MulF32, Binary::DivF32, Binary::AddF32];
+
+/// The index of the divisor among them.
+pub(super) const DIVISOR: usize = 2;
 
 /// No arithmetic.
 pub const UNCHANGED: Factors = [Factor::None; STEPS.len()];
@@ -182,7 +185,7 @@ impl Transpose {
         let zeros = present.map(|[_, behind]| (behind, f.zero(width)));
         let next = (width.lanes() * self.to.bytes()) as i32;
         for (i, column) in columns.into_iter().enumerate() {
-            let column = scaled(f, column, factors);
+            let column = scaled(f, column, factors, None);
             let store = |f: &mut Function, to: Addr| {
                 f.store_number(self.to, to, column, None);
                 if let Some((behind, zero)) = zeros {
@@ -223,7 +226,7 @@ impl Transpose {
         let to = f.copy(at.to);
         for (i, column) in shuffled.into_iter().enumerate() {
             f.when(Compare::Gt, columns, i as i32, |f| {
-                let mut x = scaled(f, column, factors);
+                let mut x = scaled(f, column, factors, None);
                 if self.factors != UNCHANGED {
                     let zero = f.zero(width);
                     x = f.select(valid, x, zero);
@@ -278,10 +281,13 @@ impl At {
     }
 }
 
-/// Elements after all steps of their arithmetic.
-pub(super) fn scaled(f: &mut Function, x: Val, factors: [Option<Val>; STEPS.len()]) -> Val {
+/// Elements after all steps of their arithmetic, with the divisor prepared if it serves many vectors of which little else is computed.
+pub(super) fn scaled(f: &mut Function, x: Val, factors: [Option<Val>; STEPS.len()], divisor: Option<Divisor>) -> Val {
     let steps = STEPS.into_iter().zip(factors).filter_map(|(step, factor)| Some((step, factor?)));
-    steps.fold(x, |x, (step, factor)| f.binary(step, x, factor))
+    steps.fold(x, |x, (step, factor)| match divisor {
+        Some(divisor) if step == Binary::DivF32 => f.quotient(x, divisor),
+        _ => f.binary(step, x, factor),
+    })
 }
 
 /// The columns of a square of rows.

@@ -34,10 +34,30 @@ pub struct Addend<'a> {
     pub rows: usize,
     /// Number of panels.
     pub panels: usize,
+    /// How many times all of that is multiplied.
+    pub repeat: Repeat,
     /// Vectors of a panel that have columns.
     pub vectors: usize,
     /// Whether the sums start from zero.
     pub fresh: bool,
+}
+
+/// Products of the same shape.
+#[derive(Clone, Copy)]
+pub struct Repeat {
+    /// Their number.
+    pub times: usize,
+    /// Bytes of `A` from one to the next.
+    pub a: usize,
+    /// Bytes of `B`.
+    pub b: usize,
+    /// Elements from sums to sums.
+    pub sums: usize,
+}
+
+impl Repeat {
+    /// A single product.
+    pub const ONCE: Repeat = Repeat { times: 1, a: 0, b: 0, sums: 0 };
 }
 
 impl Accumulate {
@@ -100,8 +120,10 @@ impl Accumulate {
                         b_at: b_at + round.before * line,
                         b_panel,
                         panels: on.panels,
-                        tiles: 1,
-                        a_tile: 0,
+                        tiles: on.repeat.times,
+                        a_tile: on.repeat.a,
+                        b_tile: on.repeat.b,
+                        sums_tile: on.repeat.sums,
                         lines: 1,
                         a_line: 0,
                         sums: &mut sums[first * row..],

@@ -105,9 +105,11 @@ pub(super) struct Call<'a> {
     pub(super) b_at: usize,
     pub(super) b_panel: usize,
     pub(super) panels: usize,
-    /// Number of tiles, and bytes of `A` from one to the next; their sums follow each other.
+    /// Number of tiles, bytes of `A` and of `B` from one to the next, and elements from the sums of one to those of the next.
     pub(super) tiles: usize,
     pub(super) a_tile: usize,
+    pub(super) b_tile: usize,
+    pub(super) sums_tile: usize,
     /// How many times all of that is repeated, and bytes of `A` from one time to the next.
     pub(super) lines: usize,
     pub(super) a_line: usize,
@@ -165,7 +167,8 @@ pub(super) fn arguments(kernel: &Tiles, shape: Shape, call: &mut Call<'_>) -> ti
         b_panel: call.b_panel,
         tiles: call.tiles,
         a_tile: call.a_tile,
-        sums_tile: shape.rows.iter().sum::<usize>() * call.sums_row * 4,
+        b_tile: call.b_tile.wrapping_sub(call.panels * call.b_panel),
+        sums_tile: call.sums_tile * 4,
         sums: call.sums.as_mut_ptr().cast(),
         sums_row: call.sums_row * 4,
         sums_lower: shape.rows[0] * call.sums_row * 4,
@@ -195,6 +198,7 @@ fn are_operands_inside(kernel: &Tiles, shape: Shape, call: &Call<'_>) -> Option<
         steps => (steps - 1).checked_mul(line(kernel))?.checked_add(usize::from(kernel.vectors) * 64)?,
     };
     let before = call.panels.checked_sub(1)?.checked_mul(call.b_panel)?.checked_add(call.b_at)?;
+    let before = call.tiles.checked_sub(1)?.checked_mul(call.b_tile)?.checked_add(before)?;
     let gathered = (call.gathered.as_ptr().addr(), size_of_val(call.gathered));
     // From a row of the first tile to the same row of the last one.
     let bytes = call.tiles.checked_sub(1)?.checked_mul(call.a_tile)?.checked_add(bytes)?;
@@ -214,10 +218,11 @@ fn are_operands_inside(kernel: &Tiles, shape: Shape, call: &Call<'_>) -> Option<
 
 /// Whether there is room for the sums; `None` if an offset overflows.
 fn are_sums_inside(kernel: &Tiles, shape: Shape, call: &Call<'_>) -> Option<bool> {
-    let rows = call.tiles.checked_mul(shape.rows.iter().sum())?;
+    let rows = shape.rows.iter().sum::<usize>().checked_sub(1)?.checked_mul(call.sums_row)?;
+    let rows = call.tiles.checked_sub(1)?.checked_mul(call.sums_tile)?.checked_add(rows)?;
     let before = call.panels.checked_sub(1)?.checked_mul(usize::from(kernel.line) * LINES)?;
     let columns = before.checked_add(usize::from(kernel.vectors) * LINES)?;
-    Some(call.sums_row.checked_mul(rows.checked_sub(1)?)?.checked_add(columns)? <= call.sums.len())
+    Some(rows.checked_add(columns)? <= call.sums.len())
 }
 
 /// The kernel that gathers rows, ready to run.

@@ -25,7 +25,7 @@ use super::scratch::{for_workers, lend};
 use crate::CpuTarget;
 use crate::decision::How;
 use crate::hardware::{Core, KBlockBytes};
-pub use accumulate::{Accumulate, Addend};
+pub use accumulate::{Accumulate, Addend, Repeat};
 pub use block::TileRegisters;
 use block::{Block, Call, Gatherer, TileConfig};
 pub use cost::{is_faster, is_shallow, repays_copy, saved};
@@ -855,6 +855,8 @@ impl<'t, W: HalfTileProvider> Task<'t, '_, W> {
             panels: panels.len(),
             tiles: at.run,
             a_tile: at.bytes[0],
+            b_tile: 0,
+            sums_tile: at.rows.iter().sum::<usize>() * macrokernel.sums_row(),
             lines: at.lines,
             a_line: at.line_bytes[0],
             sums: sums.get_mut(before * width..).unwrap_or_default(),

@@ -253,16 +253,16 @@ impl Tables {
     pub fn looked_up(mut self, isa: Isa) -> Result<LookedUp, Skip> {
         let lanes = isa.width().lanes();
         let dtype = self.tensor.dtype;
+        let (mut by_element, mut by_vector) = (0.0, 0.0);
         let of = |m: &mut Move| {
             let types = elements([dtype, m.dtype])?;
             if !m.row.factors.is_empty() || !isa.avx512 && types.iter().any(|e| e.bytes() < 4) {
                 return Err(Skip::Attr("factors, or parts of vectors of narrow numbers".into()));
             }
             let places = Places::new(m.row.places.pairs(), types.map(Elem::bytes), lanes);
-            let cost: usize = places.vectors().iter().zip(VECTOR_COST).map(|(n, cost)| n * cost).sum();
-            if m.row.places.pairs().len() * ELEMENT_COST[usize::from(dtype != m.dtype)] < cost {
-                return Err(Skip::Layout("of src or dst: places of which vectors have few".into()));
-            }
+            let rows = m.outer.iter().map(|table| table.len() as f64).product::<f64>();
+            by_element += rows * (m.row.places.pairs().len() * ELEMENT_COST[usize::from(dtype != m.dtype)]) as f64;
+            by_vector += rows * places.vectors().iter().zip(VECTOR_COST).map(|(n, cost)| n * cost).sum::<usize>() as f64;
             let [written, read] = types.map(Elem::bytes);
             let mut vectors = Vectors { types, places, rows: 1, together: 1, next: [0; 2] };
             let follow = m.outer.last().and_then(|table| Some((table.len(), table[0], distance(table)?)));
@@ -274,7 +274,11 @@ impl Tables {
             }
             Ok(vectors)
         };
-        Ok(LookedUp { moves: self.moves.iter_mut().map(of).collect::<Result<_, _>>()?, tables: self, isa })
+        let moves = self.moves.iter_mut().map(of).collect::<Result<_, _>>()?;
+        if by_element < by_vector {
+            return Err(Skip::Layout("of src or dst: places of which vectors have few".into()));
+        }
+        Ok(LookedUp { moves, tables: self, isa })
     }
 }
 

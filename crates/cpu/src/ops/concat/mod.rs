@@ -15,7 +15,8 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("runs:portable", copy),
     Impl::new("chunks:jit", |p, t| Program::plan_in_stages(p, t, arithmetic)),
     Impl::new("chunks:portable", |p, t| RowPlan::resolved(p, t, arithmetic)),
-    Impl::new("tables:portable", placed),
+    Impl::new("tables:jit", looked_up),
+    Impl::new("tables:portable", |p, t| RowPlan::resolved(p, t, |problem| Ok((placed(problem, |tables| tables)?, 0)))),
     fallback::ROW,
 ];
 
@@ -42,22 +43,30 @@ fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     })
 }
 
-fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+fn looked_up(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
-        let (op, attr) = (concat(problem)?, &problem.attr);
-        let common = attr.scales.values().all(|q| q.mask == 0 && q.dtype == DataType::F32 && q.mode == QuantMode::Static && !q.on_host);
-        if !common || !(Attr { scales: Default::default(), scratchpad: Default::default(), ..attr.clone() }).is_default() {
-            return Err(Skip::Attr("other than a scale of each source".into()));
+        if concat(problem)?.dst.dtype.bits() < 32 {
+            return Err(Skip::DataType("narrow elements, of which parts of vectors are stored".into()));
         }
-        let (mut tables, mut start) = (Tables::new(Arg::DST, &op.dst)?, 0);
-        for (i, src) in op.srcs.iter().enumerate() {
-            let arg = Arg::multiple_src(i);
-            let scale = attr.scales.contains_key(&arg).then(|| (arg, Dims::filled(src.dims().len(), 0)));
-            tables.add(arg, src, &[scale, None], |d, p| if d == op.axis { start + p } else { p })?;
-            start += src.dims()[op.axis];
-        }
-        Ok((tables, 0))
+        Ok((placed(problem, Tables::in_long_rows)?.looked_up(isa)?, 0))
     })
+}
+
+fn placed(problem: &Problem, rows: fn(Tables) -> Tables) -> Result<Tables, Skip> {
+    let (op, attr) = (concat(problem)?, &problem.attr);
+    let common = attr.scales.values().all(|q| q.mask == 0 && q.dtype == DataType::F32 && q.mode == QuantMode::Static && !q.on_host);
+    if !common || !(Attr { scales: Default::default(), scratchpad: Default::default(), ..attr.clone() }).is_default() {
+        return Err(Skip::Attr("other than a scale of each source".into()));
+    }
+    let (mut tables, mut start) = (rows(Tables::new(Arg::DST, &op.dst)?), 0);
+    for (i, src) in op.srcs.iter().enumerate() {
+        let arg = Arg::multiple_src(i);
+        let scale = attr.scales.contains_key(&arg).then(|| (arg, Dims::filled(src.dims().len(), 0)));
+        tables.add(arg, src, &[scale, None], |d, p| if d == op.axis { start + p } else { p })?;
+        start += src.dims()[op.axis];
+    }
+    Ok(tables)
 }
 
 /// The part of the destination that each source goes to; `None` for empty sources.

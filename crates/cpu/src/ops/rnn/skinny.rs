@@ -4,7 +4,7 @@
 //! since narrower tiles have more rows. On AMX rows come 32 at a time.
 
 use super::partition::Partition;
-use crate::kernels::amx::{self, Accumulate, Addend};
+use crate::kernels::amx::{self, Accumulate, Addend, Repeat};
 use crate::kernels::gemv::{PanelRun, Row};
 use crate::kernels::microkernel::{
     AddressList, DotType, LineStride, MOST_ROWS, Microkernel, MicrokernelCall, MicrokernelKey, ONE_STRIP, Panels, Prefetch, PrefetchMode,
@@ -219,6 +219,7 @@ impl Ready {
                     b: (b.buf, b.at + i * b.outer.1, b.step),
                     rows: rows.len(),
                     panels: b.count,
+                    repeat: Repeat::ONCE,
                     vectors: self.skinny.vectors,
                     fresh: true,
                 };

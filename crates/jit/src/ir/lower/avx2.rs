@@ -3,7 +3,8 @@
 use super::super::machine::{Arg, Machine, Masked, MemOperand, Reg};
 use super::super::{Accumulate, Addr, Binary, Compare, Elem, Pred, VecInst};
 use super::{
-    I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, binary_op, common, float_predicate, lane_numbers, masked, source, splat_word, widen,
+    I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, binary_op, common, float_predicate, lane_numbers, masked, source, splat_word,
+    store_packed, widen,
 };
 use crate::asm::{Op, Width};
 use crate::isa::Isa;
@@ -25,11 +26,8 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
             store_as(m, Elem::Bf16, to.behind(m.width(first.0).half().bytes() as i32), second.0, None);
         }
         VecInst::StoreBytes { elem, real, to, src } => {
-            for (i, src) in src.into_iter().enumerate() {
-                let (number, width) = (m.temp(m.width(src.0)), m.width(src.0));
-                m.op(if real { Op::Load } else { Op::F32FromI32 }, &[Arg::Reg(number), arg(src)]);
-                store_as(m, elem, to[i / 2].behind((i % 2 * width.lanes()) as i32), number, None);
-            }
+            let numbers = src.map(|src| if real { bounded(m, elem, src.0) } else { src.0 });
+            store_packed(m, elem, to, numbers);
         }
         VecInst::Binary(op, dst, a, b) => {
             let b = operand(m, dst.0, source(b));
@@ -279,18 +277,13 @@ fn narrowed(m: &mut Machine, elem: Elem, src: Reg) -> Reg {
             packed(m, Op::PackU16, low)
         }
         Elem::Low16 => packed(m, Op::PackU16, src),
-        Elem::F8E5m2 | Elem::F8E4m3 | Elem::Low8 => {
+        Elem::F8E5m2 | Elem::F8E4m3 | Elem::Low8 | Elem::Whole8 => {
             let (words, bytes) = (packed(m, Op::PackU16, src), m.temp(Width::W128));
             m.op(Op::PackU8, &[Arg::Reg(bytes), Arg::As(words, Width::W128), Arg::As(words, Width::W128)]);
             bytes
         }
         Elem::I8 | Elem::U8 => {
-            // Numbers below all 32-bit integers become the least of these, which packing saturates.
-            let (_, high) = if elem == Elem::I8 { I8_RANGE } else { U8_RANGE };
-            let (number, high) = (m.temp(m.width(src)), repeated(m, high.to_bits()));
-            ordered(m, number, src);
-            m.op(Op::MinF32, &[Arg::Reg(number), Arg::Reg(number), high]);
-            m.op(Op::I32FromF32, &[Arg::Reg(number), Arg::Reg(number)]);
+            let number = bounded(m, elem, src);
             let words = packed(m, Op::PackI16, number);
             let bytes = m.temp(Width::W128);
             let pack = if elem == Elem::I8 { Op::PackI8 } else { Op::PackU8 };
@@ -298,6 +291,16 @@ fn narrowed(m: &mut Machine, elem: Elem, src: Reg) -> Reg {
             bytes
         }
     }
+}
+
+/// f32 to integers that are saturated as bytes by packing, NaN to 0. Numbers below all 32-bit integers become the least of these.
+fn bounded(m: &mut Machine, elem: Elem, src: Reg) -> Reg {
+    let (_, high) = if elem == Elem::I8 { I8_RANGE } else { U8_RANGE };
+    let (number, high) = (m.temp(m.width(src)), repeated(m, high.to_bits()));
+    ordered(m, number, src);
+    m.op(Op::MinF32, &[Arg::Reg(number), Arg::Reg(number), high]);
+    m.op(Op::I32FromF32, &[Arg::Reg(number), Arg::Reg(number)]);
+    number
 }
 
 /// Eight 32-bit lanes as 16-bit lanes in the lower half.

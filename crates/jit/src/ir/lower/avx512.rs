@@ -1,9 +1,10 @@
 //! Vectors with AVX-512: masks have registers of their own, nearly everything is one instruction.
 
 use super::super::machine::{Arg, Item, Machine, Masked, Reg};
-use super::super::{Accumulate, Addr, Binary, Compare, Elem, Pred, Val, VecInst};
+use super::super::{Accumulate, Binary, Compare, Elem, Pred, VecInst};
 use super::{
-    I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, binary_op, common, float_predicate, lane_numbers, merged, source, widen, zeroed,
+    I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, binary_op, common, float_predicate, lane_numbers, merged, source, store_packed, widen,
+    zeroed,
 };
 use crate::asm::{Cond, Op, Width};
 use crate::isa::Isa;
@@ -47,7 +48,10 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
             store_as(m, Elem::Bf16, Arg::Mem(to.into()), first.0, None);
             store_as(m, Elem::Bf16, Arg::Mem(behind.into()), second.0, None);
         }
-        VecInst::StoreBytes { elem, real, to, src } => store_bytes(m, (elem, real), to, src),
+        VecInst::StoreBytes { elem, real, to, src } => {
+            let numbers = src.map(|src| if real { bounded(m, elem, src.0) } else { src.0 });
+            store_packed(m, elem, to, numbers);
+        }
         VecInst::Binary(op @ (Binary::EvenBlocks | Binary::OddBlocks), dst, a, b) => {
             // Two bits choose each of four blocks, one bit each of two.
             let (even, odd) = if m.width(dst.0) == Width::W512 { (0b10_00_10_00, 0b11_01_11_01) } else { (0b00, 0b11) };
@@ -128,58 +132,41 @@ fn store_as(m: &mut Machine, elem: Elem, to: Arg, src: Reg, mask: Option<Pred>) 
             m.masked(Op::StoreI16, &[to, Arg::Reg(half)], merged(mask));
         }
         Elem::Low16 => m.masked(Op::Low16FromI32, &[to, Arg::Reg(src)], merged(mask)),
-        Elem::F8E5m2 | Elem::F8E4m3 | Elem::Low8 => m.masked(Op::U8FromI32, &[to, Arg::Reg(src)], merged(mask)),
+        Elem::F8E5m2 | Elem::F8E4m3 | Elem::Low8 | Elem::Whole8 => m.masked(Op::U8FromI32, &[to, Arg::Reg(src)], merged(mask)),
         Elem::Bf16 => {
             let low = bf16(m, src);
             m.masked(Op::Low16FromI32, &[to, Arg::Reg(low)], merged(mask));
         }
-        Elem::I8 | Elem::U8 => {
-            let number = m.temp(m.width(src));
-            if elem == Elem::I8 {
-                // A number that is too low stays too low as an integer, and is saturated last.
-                let (k, most) = (m.temp_mask(), Arg::Splat(super::word(m, I8_RANGE.1.to_bits())));
-                m.op(Op::CmpF32, &[Arg::Reg(k), Arg::Reg(src), Arg::Reg(src), Arg::Imm(ORDERED)]);
-                m.masked(Op::MinF32, &[Arg::Reg(number), Arg::Reg(src), most], Masked::Zero(k));
-            } else {
-                // Of two operands the second is taken where one is NaN. A number beyond all integers becomes 2^31 as an unsigned one, and
-                // is saturated as one that is too high for a byte.
-                let least = Arg::Splat(super::word(m, U8_RANGE.0.to_bits()));
-                m.op(Op::MaxF32, &[Arg::Reg(number), Arg::Reg(src), least]);
-            }
+        Elem::I8 => {
+            let number = bounded(m, elem, src);
+            m.masked(Op::I8FromI32, &[to, Arg::Reg(number)], merged(mask));
+        }
+        Elem::U8 => {
+            // A number beyond all integers becomes 2^31 as an unsigned one, and is saturated as one that is too high for a byte.
+            let (number, least) = (m.temp(m.width(src)), Arg::Splat(super::word(m, U8_RANGE.0.to_bits())));
+            m.op(Op::MaxF32, &[Arg::Reg(number), Arg::Reg(src), least]);
             m.op(Op::I32FromF32, &[Arg::Reg(number), Arg::Reg(number)]);
-            let narrow = if elem == Elem::I8 { Op::I8FromI32 } else { Op::U8FromI32 };
-            m.masked(narrow, &[to, Arg::Reg(number)], merged(mask));
+            m.masked(Op::U8FromI32, &[to, Arg::Reg(number)], merged(mask));
         }
     }
 }
 
-/// Vectors of two rows to saturated bytes: packed within quarters of vectors, whose words are put in order last.
-fn store_bytes(m: &mut Machine, (elem, real): (Elem, bool), to: [Addr; 2], src: [Val; 4]) {
-    use Arg::{Imm, Mem, Reg};
-    let width = m.width(src[0].0);
-    let mut numbers = src.map(|src| src.0);
-    if real {
+/// f32 to integers that are saturated as bytes by packing, NaN to 0.
+fn bounded(m: &mut Machine, elem: Elem, src: Reg) -> Reg {
+    let number = m.temp(m.width(src));
+    if elem == Elem::I8 {
+        // A number that is too low stays too low as an integer, and is saturated last.
+        let (k, most) = (m.temp_mask(), Arg::Splat(super::word(m, I8_RANGE.1.to_bits())));
+        m.op(Op::CmpF32, &[Arg::Reg(k), Arg::Reg(src), Arg::Reg(src), Arg::Imm(ORDERED)]);
+        m.masked(Op::MinF32, &[Arg::Reg(number), Arg::Reg(src), most], Masked::Zero(k));
+    } else {
         // Of two operands the second is taken where one is NaN, which becomes the least integer.
-        let most = m.temp(width);
         let limit = super::word(m, U8_RANGE.1.to_bits());
-        m.op(Op::Broadcast32, &[Reg(most), Mem(limit)]);
-        for number in &mut numbers {
-            let bounded = m.temp(width);
-            m.op(Op::MinF32, &[Reg(bounded), Reg(most), Reg(*number)]);
-            m.op(Op::I32FromF32, &[Reg(bounded), Reg(bounded)]);
-            *number = bounded;
-        }
+        m.op(Op::Broadcast32, &[Arg::Reg(number), Arg::Mem(limit)]);
+        m.op(Op::MinF32, &[Arg::Reg(number), Arg::Reg(number), Arg::Reg(src)]);
     }
-    let [first, second, places] = [(); 3].map(|()| m.temp(width));
-    let order = m.constant((0..16_u32).flat_map(|i| (i % 4 * 4 + i / 4).to_le_bytes()).collect());
-    m.op(Op::PackI16, &[Reg(first), Reg(numbers[0]), Reg(numbers[1])]);
-    m.op(Op::PackI16, &[Reg(second), Reg(numbers[2]), Reg(numbers[3])]);
-    m.op(if elem == Elem::I8 { Op::PackI8 } else { Op::PackU8 }, &[Reg(first), Reg(first), Reg(second)]);
-    m.op(Op::Load, &[Reg(places), Mem(order)]);
-    m.op(Op::PermuteI32, &[Reg(first), Reg(places), Reg(first)]);
-    for (half, to) in to.into_iter().enumerate() {
-        m.op(Op::High256, &[Mem(to.into()), Reg(first), Imm(half as i64)]);
-    }
+    m.op(Op::I32FromF32, &[Arg::Reg(number), Arg::Reg(number)]);
+    number
 }
 
 /// The bit of `vfpclassps` that asks for subnormals.

@@ -8,7 +8,9 @@ mod avx512;
 mod masked;
 
 use super::machine::{Arg, Item, Machine, Masked, MemOperand, Reg};
-use super::{Accumulate, Binary, Compare, Elem, Function, Inst, IntOp, IntSrc, LoopKind, Prefetch, Rounding, Src, Unary, Val, VecInst};
+use super::{
+    Accumulate, Addr, Binary, Compare, Elem, Function, Inst, IntOp, IntSrc, LoopKind, Prefetch, Rounding, Src, Unary, Val, VecInst,
+};
 use crate::asm::{Cond, Gpr, Op, Width};
 
 /// Lowers a function.
@@ -252,7 +254,7 @@ fn splat_as(m: &mut Machine, dst: Reg, elem: Elem, from: Arg) {
             return m.op(Op::ShlI32, &[Arg::Reg(dst), Arg::Reg(dst), Arg::Imm(16)]);
         }
         Elem::F16 => (Op::Broadcast16, Op::F32FromF16),
-        Elem::I8 => (Op::Broadcast8, Op::I32FromI8),
+        Elem::I8 | Elem::Whole8 => (Op::Broadcast8, Op::I32FromI8),
         Elem::U8 | Elem::F8E5m2 | Elem::F8E4m3 | Elem::Low8 => (Op::Broadcast8, Op::I32FromU8),
         Elem::Low16 => (Op::Broadcast16, Op::I32FromU16),
     };
@@ -270,7 +272,7 @@ fn widen(m: &mut Machine, dst: Reg, elem: Elem, from: Arg, masked: Masked) {
         Elem::F32 | Elem::I32 => Op::Load,
         Elem::F16 => Op::F32FromF16,
         Elem::Bf16 | Elem::Low16 => Op::I32FromU16,
-        Elem::I8 => Op::I32FromI8,
+        Elem::I8 | Elem::Whole8 => Op::I32FromI8,
         // The code of an 8-bit float; arithmetic on it follows.
         Elem::U8 | Elem::F8E5m2 | Elem::F8E4m3 | Elem::Low8 => Op::I32FromU8,
     };
@@ -280,6 +282,28 @@ fn widen(m: &mut Machine, dst: Reg, elem: Elem, from: Arg, masked: Masked) {
         Elem::I8 | Elem::U8 => m.op(Op::F32FromI32, &[Arg::Reg(dst), Arg::Reg(dst)]),
         _ => {}
     }
+}
+
+/// Integers of four vectors as saturated bytes, two vectors at either place: packed within blocks of 128 bits, whose words are put in order
+/// last.
+fn store_packed(m: &mut Machine, elem: Elem, to: [Addr; 2], numbers: [Reg; 4]) {
+    use Arg::{As, Imm, Mem, Reg};
+    let width = m.width(numbers[0]);
+    let [first, second, places] = [(); 3].map(|()| m.temp(width));
+    let (lanes, blocks) = (width.lanes() as u32, width.lanes() as u32 / 4);
+    let order = m.constant((0..lanes).flat_map(|i| (i % blocks * 4 + i / blocks).to_le_bytes()).collect());
+    m.op(Op::PackI16, &[Reg(first), Reg(numbers[0]), Reg(numbers[1])]);
+    m.op(Op::PackI16, &[Reg(second), Reg(numbers[2]), Reg(numbers[3])]);
+    m.op(if elem == Elem::I8 { Op::PackI8 } else { Op::PackU8 }, &[Reg(first), Reg(first), Reg(second)]);
+    m.op(Op::Load, &[Reg(places), Mem(order)]);
+    m.op(Op::PermuteI32, &[Reg(first), Reg(places), Reg(first)]);
+    m.op(Op::Store, &[Mem(to[0].into()), As(first, width.half())]);
+    if width == Width::W512 {
+        return m.op(Op::High256, &[Mem(to[1].into()), Reg(first), Imm(1)]);
+    }
+    let half = m.temp(width.half());
+    m.op(Op::High128, &[Reg(half), Reg(first), Imm(1)]);
+    m.op(Op::Store, &[Mem(to[1].into()), Reg(half)]);
 }
 
 /// Scales of constants that several lowerings share.

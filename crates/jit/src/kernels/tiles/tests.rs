@@ -80,6 +80,7 @@ fn sums_are_right(kernel: &Tiles, case: &Case, shape: Shape) {
         b_panel: right.first().map_or(0, |b| b.len() / 2),
         tiles: 1,
         a_tile: 0,
+        b_tile: 0,
         sums_tile: 0,
         sums: sums.as_mut_ptr().cast(),
         sums_row: sums_row * 4,

@@ -58,6 +58,8 @@ fn blocks_refuse_operands_that_are_too_short() {
                 panels: 2,
                 tiles: 1,
                 a_tile: 0,
+                b_tile: 0,
+                sums_tile: 5 * 2 * LINES,
                 lines: 1,
                 a_line: 0,
                 sums,

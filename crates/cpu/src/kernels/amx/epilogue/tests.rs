@@ -45,6 +45,8 @@ fn run(isa: Isa, [a, b, sums, c]: &mut [Vec<f32>; 4]) {
             panels: 2,
             tiles,
             a_tile: 2 * steps * 4,
+            b_tile: 0,
+            sums_tile: 0,
             lines,
             a_line: 2 * steps * 4,
             sums: &mut [],

@@ -29,7 +29,7 @@ fn dtype(elem: Elem) -> DataType {
         Elem::I32 => DataType::S32,
         Elem::I8 => DataType::S8,
         Elem::U8 => DataType::U8,
-        Elem::F8E5m2 | Elem::F8E4m3 | Elem::Low16 | Elem::Low8 => unreachable!("no type of the results of this test"),
+        Elem::F8E5m2 | Elem::F8E4m3 | Elem::Low16 | Elem::Low8 | Elem::Whole8 => unreachable!("no type of the results of this test"),
     }
 }
 
@@ -154,7 +154,7 @@ fn is_close(got: f64, want: f64, dst: Elem) -> bool {
         Elem::F32 => exact(4e-6),
         Elem::Bf16 => exact(0.004),
         Elem::F16 => exact(0.0006),
-        Elem::F8E5m2 | Elem::F8E4m3 | Elem::Low16 | Elem::Low8 => got.to_bits() == want.to_bits(),
+        Elem::F8E5m2 | Elem::F8E4m3 | Elem::Low16 | Elem::Low8 | Elem::Whole8 => got.to_bits() == want.to_bits(),
         // Ties may be rounded either way.
         Elem::I32 | Elem::I8 | Elem::U8 => {
             let (low, high) = match dst {

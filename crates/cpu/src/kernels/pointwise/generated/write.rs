@@ -5,7 +5,7 @@ use super::super::program::{Over, REGISTERS, Step};
 use super::{Args, Part, Rows, Spec, Way, lanes};
 use crate::kernels::chain::{Formula, jit};
 use oxidnn_jit::Function;
-use oxidnn_jit::ir::{self, Accumulate, Addr, Binary, Compare, Elem, Int, Pred, Prefetch, Val};
+use oxidnn_jit::ir::{self, Accumulate, Addr, Binary, Compare, Divisor, Elem, Int, Pred, Prefetch, Val};
 use oxidnn_spec::op::BinaryAlg;
 use std::mem::offset_of;
 
@@ -15,6 +15,9 @@ const ACCUMULATORS: usize = 4;
 /// Bytes of a prefetch; rows that are read again soon are prefetched to L1.
 const PREFETCH_BYTES: usize = 64;
 const PREFETCH: Prefetch = Prefetch::L2;
+
+/// Vectors of bytes that are stored together.
+const HELD: usize = 4;
 
 /// The vectors in a program's registers.
 type Registers = [Option<Val>; REGISTERS];
@@ -62,6 +65,8 @@ pub(super) struct Writer<'s> {
     /// Operands with one element for a row: in all lanes; and of several rows in one vector.
     still: Vec<Vec<Option<Val>>>,
     joint: Vec<Option<Val>>,
+    /// Those of them that divide the elements of long rows.
+    divisors: Vec<Divisor>,
     /// The vectors of columns of operands that are the same in all rows.
     columns: Vec<Vec<Val>>,
     /// The same for columns whose even and odd elements are separate vectors.
@@ -69,6 +74,9 @@ pub(super) struct Writer<'s> {
     /// Two vectors of operands as loaded; and the even vector of a pair to be stored.
     pairs: Vec<Option<Val>>,
     even: Vec<Option<Val>>,
+    /// Whether vectors of bytes are stored four at a time; and those to be stored.
+    holds: bool,
+    held: Vec<Vec<Val>>,
     /// The vector of such an operand, or of sums, that the rows processed together share.
     shared: Vec<Option<Val>>,
 }
@@ -91,10 +99,13 @@ impl<'s> Writer<'s> {
             at: vec![vec![None; count]; most],
             still: vec![vec![None; count]; most],
             joint: vec![None; count],
+            divisors: Vec::new(),
             columns: vec![Vec::new(); count],
             apart: vec![Vec::new(); count],
             pairs: vec![None; count],
             even: vec![None; count],
+            holds: false,
+            held: vec![Vec::new(); count],
             shared: vec![None; count],
         }
     }
@@ -156,7 +167,7 @@ impl<'s> Writer<'s> {
             for (i, (elem, way)) in spec.placed() {
                 let Some(at) = self.at[0][i] else { continue };
                 match way {
-                    Way::Still => self.still[0][i] = Some(splat(f, elem, at)),
+                    Way::Still => self.still[0][i] = Some(self.splat(f, (i, elem), at)),
                     Way::Column => {
                         let vector = |v: usize| f.load_number(elem, at.at((v * width.lanes() * elem.bytes()) as i32), None);
                         self.columns[i] = (0..vectors).map(vector).collect();
@@ -331,6 +342,17 @@ impl<'s> Writer<'s> {
         }
     }
 
+    /// The number of an operand in every lane, prepared if it divides the elements of long rows.
+    fn splat(&mut self, f: &mut Function, (operand, elem): (usize, Elem), at: Int) -> Val {
+        let x = splat(f, elem, at);
+        let divides = |step: &Step| matches!(step, Step::With { alg: BinaryAlg::Div, operand: by, .. } if *by == operand);
+        let long = matches!(self.spec.rows, Rows::Any | Rows::Joined(_));
+        if long && self.spec.stages.iter().any(|stage| stage.over == Over::All && stage.steps.iter().any(divides)) {
+            self.divisors.push(f.divisor(x));
+        }
+        x
+    }
+
     /// Moves the addresses of all operands by strides among the arguments.
     fn advance(&self, f: &mut Function, args: Int, distances: usize) {
         let moves = |way: Way| match way {
@@ -351,7 +373,7 @@ impl<'s> Writer<'s> {
         self.still.iter_mut().for_each(|still| still.fill(None));
         for (i, (elem, _)) in spec.placed().filter(|o| o.1.1 == Way::Still && spec.reads(o.0)) {
             for (row, at) in self.each_row(f, i).into_iter().enumerate() {
-                self.still[row][i] = Some(splat(f, elem, at));
+                self.still[row][i] = Some(self.splat(f, (i, elem), at));
             }
         }
         let second = spec.stages.iter().enumerate().filter(|stage| stage.1.over == Over::All).nth(1).map(|stage| stage.0);
@@ -604,9 +626,11 @@ impl<'s> Writer<'s> {
                 self.vector(f, stage, &Place { half: Some(half), ..Place::of((index, vector), None, vector) }, totals);
             }
         }
+        self.holds = self.rows == 1 && pairs == 0 && count.is_multiple_of(HELD);
         (2 * pairs..count).for_each(|vector| {
             self.of_each_row(f, stage, Place::of((index, vector), None, vector), totals);
         });
+        self.holds = false;
     }
 
     /// The steps on one vector of each row, at the place of the first row's.
@@ -764,6 +788,17 @@ impl<'s> Writer<'s> {
         Some(rest)
     }
 
+    /// Keeps a vector of bytes until there are some that are stored together.
+    fn hold(&mut self, f: &mut Function, operand: usize, x: Val, place: &Place) {
+        self.held[operand].push(x);
+        let (Ok(all), Some((index, vector))) = (<[Val; HELD]>::try_from(&self.held[operand][..]), place.at) else { return };
+        self.held[operand].clear();
+        let at = |first: usize| self.address(f, operand, &Place { at: Some((index, vector + first + 1 - HELD)), ..*place });
+        if let (Some(low), Some(high)) = (at(0), at(HELD / 2)) {
+            f.store_bytes(self.spec.operands[operand].0, true, [low, high], all);
+        }
+    }
+
     fn step(&mut self, f: &mut Function, step: &Step, r: &mut Registers, place: &Place) {
         match *step {
             Step::Load { to, operand } => r[to] = Some(self.load(f, operand, place)),
@@ -782,6 +817,9 @@ impl<'s> Writer<'s> {
                     return;
                 }
                 let (elem, way) = self.spec.operands[operand];
+                if self.holds && way == Way::Moves && matches!(elem, Elem::I8 | Elem::U8) && !self.streams(operand) {
+                    return self.hold(f, operand, x, place);
+                }
                 match (place.at, self.address(f, operand, place)) {
                     // The next of the rows that are processed together adds to it.
                     (Some(_), Some(_)) if way == Way::Sums && place.row + 1 < self.rows => self.shared[operand] = Some(x),
@@ -802,6 +840,11 @@ impl<'s> Writer<'s> {
             }
             Step::With { at, alg, operand } => {
                 let (x, y) = (get(f, r, at), self.load(f, operand, place));
+                let divisor = self.divisors.iter().find(|divisor| alg == BinaryAlg::Div && divisor.number() == y);
+                if let Some(divisor) = divisor {
+                    r[at] = Some(f.quotient(x, *divisor));
+                    return;
+                }
                 r[at] = Some(jit::apply(f, Formula::Binary(alg), x, [Some(y), None]));
             }
             // Programs with these are refused before.

@@ -127,8 +127,12 @@ impl Copy<'_, '_> {
         let strides = self.strides().filter(|_| self.plan.vnni > 1 || self.reader.view.dtype() == DataType::F32);
         let (end, has_zeros) = (|row: &Row| row.before + row.count, self.side.grid.has_zeros());
         let slots = if has_zeros { self.side.grid.lines().0 } else { end(&low).max(end(&high)) };
-        let mut ends = [low.before, end(&low), high.before, end(&high), slots];
-        ends.sort_unstable();
+        let alike = (low.before, low.count) == (high.before, high.count);
+        let mut ends =
+            if alike { [low.before, end(&low), slots, slots, slots] } else { [low.before, end(&low), high.before, end(&high), slots] };
+        if !alike {
+            ends.sort_unstable();
+        }
         let mut from = 0;
         for end in ends {
             let count = end - from;
@@ -360,7 +364,6 @@ impl Line<'_> {
     #[inline(always)]
     fn filled<const W: usize>(&self, (from, to): (usize, usize), channels: usize) {
         let (whole, left) = (channels / W * W, channels % W);
-        // Loops of the language: those of the standard library are not compiled for wide vectors.
         let mut c = 0;
         while c < whole {
             self.to.write(to + c, &self.words::<W, true>(from + c));
@@ -384,9 +387,24 @@ impl Line<'_> {
     /// Copies at least `N` channels from element `from` to word `to`, `N` at a time; the last piece overlaps the one before.
     #[inline(always)]
     fn pieces<const N: usize, const P: bool>(&self, (from, to): (usize, usize), channels: usize) {
-        for c in (0..channels).step_by(N) {
-            let c = c.min(channels - N);
-            self.to.write(to + c, &self.words::<N, P>(from + c));
+        let mut c = 0;
+        while c < channels {
+            let at = c.min(channels - N);
+            self.piece::<N, P>(from + at, to + at);
+            c += N;
+        }
+    }
+
+    /// Copies `N` channels, at most a vector of words at a time, which stays in a register.
+    #[inline(always)]
+    fn piece<const N: usize, const P: bool>(&self, from: usize, to: usize) {
+        if !P || N <= MAX_LANES {
+            return self.to.write(to, &self.words::<N, P>(from));
+        }
+        let mut c = 0;
+        while c < N {
+            self.to.write(to + c, &self.words::<MAX_LANES, P>(from + c));
+            c += MAX_LANES;
         }
     }
 
@@ -398,11 +416,20 @@ impl Line<'_> {
             self.from.read(from, &mut words);
             return words;
         }
-        let (mut low, mut high) = ([0u16; N], [0u16; N]);
+        let (mut low, mut high, mut j) = ([0u16; N], [0u16; N], 0);
         self.from.read(from, &mut low);
+        // Loops of the language: those of the standard library are not compiled for wide vectors.
         if let Some(other) = self.pixels.other {
             self.from.read(from + other, &mut high);
+            while j < N {
+                words[j] = u32::from(low[j]) | u32::from(high[j]) << 16;
+                j += 1;
+            }
         }
-        std::array::from_fn(|j| (u32::from(low[j]) | u32::from(high[j]) << 16) << self.pixels.raised)
+        while j < N {
+            words[j] = u32::from(low[j]) << self.pixels.raised;
+            j += 1;
+        }
+        words
     }
 }

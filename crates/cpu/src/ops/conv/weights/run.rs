@@ -5,7 +5,7 @@ use super::prefetch::{Prefetches, Runs};
 use super::side::{Places, Strides};
 use super::tiled::{Code, Gradient, MAX_PANEL_COLUMNS, Side, TRANSPOSED_CHANNELS};
 use crate::kernels::access::Pos;
-use crate::kernels::amx::{Addend, TileRegisters};
+use crate::kernels::amx::{Addend, Repeat, TileRegisters};
 use crate::kernels::chain::Chain;
 use crate::kernels::dot::{self, Tap, accumulate};
 use crate::kernels::microkernel::{AddressList, EpilogueArgs, MOST_ROWS, MicrokernelCall, Panels, TileStrip};
@@ -223,6 +223,14 @@ fn place(reader: &Reader<'_>, strides: &Strides, channel: usize) -> usize {
 }
 
 impl Gradient {
+    /// The products of `count` taps of a window row over copies with `joint_images` words of a pixel.
+    fn repeat(&self, count: usize, joint_images: usize) -> Repeat {
+        let dim = &self.sliding().grid.dims[2];
+        let pixels = self.taps_apart * dim.dilation / dim.stride * joint_images;
+        let [a, b] = if self.rows_slide { [pixels * 4, 0] } else { [0, pixels * self.line() * 4] };
+        Repeat { times: count, a, b, sums: self.taps_apart * self.region() }
+    }
+
     /// The lines of the gradient, if they are stored whole and unchanged.
     fn lines(&self, epilogue: &PortableEpilogue<'_>) -> Lines {
         let (dst, b) = (epilogue.dst(), epilogue.dst().blocking());
@@ -396,29 +404,37 @@ impl<'a> Bound<'a> {
     /// The tiles of a box.
     fn multiply(&self, ready: &Ready, sums: &mut [f32], words: &mut [usize], mut held: Option<&mut TileRegisters<'_>>) {
         let (p, at) = (self.plan, &ready.depth.at);
-        let [td, th, tw] = p.taps();
         for first in ready.panels.clone().step_by(p.panels_of_lists) {
             let panels = first..ready.panels.end.min(first + p.panels_of_lists);
             let mut prefetches = self.prefetches(ready, panels.end - 1);
-            for tap in (0..td * th * tw).map(|tap| [tap / (th * tw), tap / tw % th, tap % tw]) {
+            for (tap, count) in p.tap_runs() {
                 let work = Work { sums: &mut *sums, words, prefetches: &mut prefetches, held: held.as_deref_mut() };
-                let stored = self.tap(ready, panels.clone(), tap, work);
-                let left = panels.clone().filter(|_| ready.depth.done && !stored);
-                left.for_each(|panel| self.store(at, (panel, tap), &mut sums[self.sums(at, (panel, tap))]));
+                if self.taps(ready, panels.clone(), (tap, count), work) || !ready.depth.done {
+                    continue;
+                }
+                for (panel, tap) in panels.clone().flat_map(|panel| self.run_of(tap, count).map(move |tap| (panel, tap))) {
+                    self.store(at, (panel, tap), &mut sums[self.sums(at, (panel, tap))]);
+                }
             }
         }
     }
 
+    /// The taps of a call.
+    fn run_of(&self, [d, h, w]: [usize; 3], count: usize) -> impl Iterator<Item = [usize; 3]> + use<> {
+        let apart = self.plan.taps_apart;
+        (0..count).map(move |i| [d, h, w + i * apart])
+    }
+
     /// The sums of a tap and panel of a block.
     fn sums(&self, at: &Block, (panel, [d, h, w]): (usize, [usize; 3])) -> Range<usize> {
-        let (p, [td, th, tw]) = (self.plan, self.plan.taps());
-        let index = if p.is_single() { panel % (p.sums / p.region()) } else { panel * td * th * tw + (d * th + h) * tw + w };
+        let (p, [_, th, tw], [panels, kept]) = (self.plan, self.plan.taps(), self.plan.kept);
+        let index = panel % panels * kept + ((d * th + h) * tw + w) % kept;
         let start = index * p.region();
         start..start + at.rows.1 * p.rows_per_channel() * p.panel
     }
 
-    /// The tiles of a tap and some panels over a box; true if they have stored their sums.
-    fn tap(&self, ready: &Ready, panels: Range<usize>, tap: [usize; 3], mut work: Work<'_, '_>) -> bool {
+    /// The tiles of the taps of a call and some panels over a box; true if they have stored their sums.
+    fn taps(&self, ready: &Ready, panels: Range<usize>, (tap, count): ([usize; 3], usize), mut work: Work<'_, '_>) -> bool {
         let (p, at, dst, fresh) = (self.plan, &ready.depth.at, self.epilogue.dst(), ready.depth.fresh);
         let (pairs, words) = work.words.split_at_mut(p.pairs);
         let parts = Parts::new(p, ready, tap, pairs);
@@ -430,20 +446,23 @@ impl<'a> Bound<'a> {
             dst.buf().part(to, self.sums(at, (panel, tap)).len() * size_of::<f32>()).fill(0);
         }
         if parts.pairs.is_empty() {
-            let fills = panels.filter(|_| fresh && !whole);
-            fills.for_each(|panel| work.sums[self.sums(at, (panel, tap))].fill(0.0));
+            let fills = panels.filter(|_| fresh && !whole).flat_map(|panel| self.run_of(tap, count).map(move |tap| (panel, tap)));
+            fills.for_each(|(panel, tap)| work.sums[self.sums(at, (panel, tap))].fill(0.0));
             return whole;
         }
         if let (Code::Amx(code), Some(held)) = (self.code, &mut work.held) {
+            let repeat = p.repeat(count, ready.depth.joint_images);
             for panel in panels {
-                let sums = &mut work.sums[self.sums(at, (panel, tap))];
+                let (sums, rows) = (self.sums(at, (panel, tap)), at.rows.1 * p.rows_per_channel());
+                let sums = &mut work.sums[sums.start..sums.end + (count - 1) * repeat.sums];
                 let addend = Addend {
                     parts: parts.pairs,
                     steps: parts.steps,
                     a: (ready.rows.memory, p.transposed_row() * 4),
                     b: (ready.columns.memory, ready.columns.at + ready.panel(panel), 0),
-                    rows: sums.len() / p.panel,
+                    rows,
                     panels: 1,
+                    repeat,
                     vectors: p.vectors(at.columns.0 + panel * p.panel),
                     fresh,
                 };
@@ -760,7 +779,8 @@ impl Parts<'_> {
         };
         let width = p.pixel(if p.rows.grid.is_merged() { p.rows.channels } else { at.rows.1 });
         let (rows, columns) = (line(&p.rows, taps_r, width), line(&p.columns, taps_c, p.line()));
-        let [mut step, mut column_step] = [rows.at[2], columns.at[2]].map(|s| s / joint_images);
+        // Divisions take longer than the rest.
+        let [mut step, mut column_step] = [rows.at[2], columns.at[2]].map(|s| if joint_images == 1 { s } else { s / joint_images });
         let start = |line: &super::side::Line| {
             line.base + (0..3).map(|i| (inside[i].start as i64 - places.at[i].0 as i64) * line.at[i] as i64).sum::<i64>()
         };

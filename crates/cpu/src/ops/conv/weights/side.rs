@@ -80,7 +80,7 @@ impl Dim {
     }
 
     /// Taps from one of a phase to the next of the same phase.
-    fn period(&self) -> usize {
+    pub(crate) fn period(&self) -> usize {
         if self.stride == 1 {
             return 1;
         }

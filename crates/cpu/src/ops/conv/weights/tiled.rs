@@ -66,7 +66,7 @@ const MAX_PIXEL_STRIDE: usize = 2048;
 /// The same if the bytes are an odd number of cache lines, which spreads pixels over all sets of L1.
 const MAX_ODD_PIXEL_STRIDE: usize = 4096;
 /// Elements below which storing a gradient one by one does no harm.
-const MAX_SCATTERED_ELEMENTS: i64 = 1 << 10;
+const MAX_SCATTERED_ELEMENTS: i64 = 1 << 9;
 /// Words of the tiles that are listed for a call, unless a single tile has more.
 const LIST_WORDS: usize = 512;
 /// Multiply-adds that are begun before the first is done.
@@ -163,6 +163,10 @@ pub(crate) struct Gradient {
     /// Panels that are packed together, and those that share the lists of a tap.
     pub(crate) panels_at_once: usize,
     pub(crate) panels_of_lists: usize,
+    /// Distance of the taps of a window row that are multiplied in one call on AMX; all taps of a row if each has a call of its own.
+    pub(crate) taps_apart: usize,
+    /// Panels, and taps of each, whose sums are kept at the same time.
+    pub(crate) kept: [usize; 2],
     /// Places of a box (first groups of images), and numbers of boxes.
     pub(crate) each: [usize; 4],
     pub(crate) boxes: [usize; 4],
@@ -401,6 +405,8 @@ impl Task {
         let [over, turned] = [[columns, rows], [rows, columns]].map(|[columns, rows]| columns.div_ceil(CACHE_LINE_ELEMENTS) * rows);
         // Few channels leave multiply-adds waiting for each other, and tiles of AMX half empty. A copy for each group pays for fewer channels.
         let most = if s.g == 1 { CACHE_LINE_ELEMENTS - 1 } else { LATENCY };
+        // On AMX a call multiplies the taps of a row without a stride, which read neighbouring pixels.
+        let most = if isa.amx && window[2].stride == 1 { LATENCY / 2 } else { most };
         let narrow = |channels: usize| channels <= most && window[2].taps > 1 && window[2].dilation == 1 && (s.g == 1 || !isa.amx);
         let merges = setup.x_first && s.g == 1 && narrow(columns);
         let few = window.iter().fold(columns * rows, |n, dim| n.saturating_mul(dim.taps)) < MAX_SCATTERED_ELEMENTS as usize;
@@ -516,6 +522,8 @@ impl Gradient {
             strided_lines: false,
             panels_at_once: 1,
             panels_of_lists: 1,
+            taps_apart: 0,
+            kept: [0; 2],
             rows,
             columns,
             rows_slide: !task.x_columns,
@@ -734,6 +742,22 @@ impl Gradient {
         self.taps().iter().fold(1, |n, taps| n.saturating_mul(*taps))
     }
 
+    /// The distance of taps of a window row that a call multiplies: those of a phase, whose pixels are equally far apart in a padded copy, if
+    /// all of them meet pixels and `most` regions of sums stay in L2 until they are stored.
+    fn taps_apart(&self, most: usize) -> usize {
+        let (grid, taps) = (&self.sliding().grid, self.taps()[2]);
+        let meet = || (0..taps).all(|tap| !grid.dims[2].inside(tap).is_empty());
+        let together = self.is_on_amx() && grid.padded && (!self.is_single() || taps <= most) && meet();
+        if together { grid.dims[2].period().min(taps) } else { taps }
+    }
+
+    /// The taps of a call, the first and their number, for all calls of a window.
+    pub(crate) fn tap_runs(&self) -> impl Iterator<Item = ([usize; 3], usize)> + use<> {
+        let ([depth, height, across], apart) = (self.taps(), self.taps_apart);
+        let at = move |i: usize| [i / (height * apart), i / apart % height, i % apart];
+        (0..depth * height * apart).map(at).map(move |tap| (tap, (across - tap[2]).div_ceil(apart)))
+    }
+
     /// First place and number of places of a box in dimension `d` (0 for images), and the distance to the places that share their words.
     pub(crate) fn span(&self, d: usize, places: usize, index: usize) -> (usize, usize, usize) {
         if let Some(halves) = self.halves.filter(|h| h.dim + 1 == d) {
@@ -808,12 +832,20 @@ impl Gradient {
         let panels = self.columns.each.div_ceil(self.panel);
         // Packed panels share the lists of a tap, since they are near.
         self.panels_of_lists = if self.columns.in_place { 1 } else { self.panels_at_once };
-        if self.is_single() && self.epilogue.is_none() {
-            // Their sums are stored tap by tap.
-            self.panels_of_lists = self.panels_of_lists.min(self.budget.hot / size_of::<f32>() / region.max(1)).max(1);
+        let hot = self.budget.hot / size_of::<f32>() / region.max(1);
+        self.taps_apart = self.taps_apart(hot);
+        if self.is_single() {
+            // Their sums are stored call by call.
+            let across = self.taps()[2];
+            let kept = if self.taps_apart < across { across } else { 1 };
+            if self.epilogue.is_none() {
+                self.panels_of_lists = self.panels_of_lists.min(hot / kept).max(1);
+            }
+            self.kept = [if self.epilogue.is_none() { self.panels_of_lists } else { 1 }, kept];
+        } else {
+            self.kept = [panels.max(1), taps.max(1)];
         }
-        let single = if self.epilogue.is_none() { self.panels_of_lists } else { 1 };
-        self.sums = region.checked_mul(if self.is_single() { single } else { taps.checked_mul(panels)? })?.next_multiple_of(16);
+        self.sums = region.checked_mul(self.kept[0].checked_mul(self.kept[1])?)?.next_multiple_of(16);
         let parts = self.each[0].checked_mul(self.each[1])?.checked_mul(self.each[2])?;
         self.pairs = parts.checked_mul(2)?;
         let list = if self.is_on_amx() {
