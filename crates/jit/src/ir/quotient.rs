@@ -6,7 +6,8 @@ use super::{Accumulate, Binary, Compare, Function, Val};
 #[derive(Clone, Copy, Debug)]
 pub struct Divisor {
     by: Val,
-    /// Where divisions take long: its magnitude, the reciprocal of that with a minus, and the bits that change a dividend's sign where its own is plus.
+    /// Where divisions take long: its magnitude, the reciprocal of that with a minus, and the bits that change a dividend's sign where its
+    /// own is plus.
     factors: Option<[Val; 3]>,
 }
 

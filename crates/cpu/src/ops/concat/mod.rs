@@ -46,8 +46,8 @@ fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
 fn looked_up(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
-        if concat(problem)?.dst.dtype.bits() < 32 {
-            return Err(Skip::DataType("narrow elements, of which parts of vectors are stored".into()));
+        if concat(problem)?.dst.dtype.bits() < 16 {
+            return Err(Skip::DataType("bytes, of which parts of vectors are stored".into()));
         }
         Ok((placed(problem, Tables::in_long_rows)?.looked_up(isa)?, 0))
     })

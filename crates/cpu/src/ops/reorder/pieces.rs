@@ -136,6 +136,8 @@ struct Pieces {
     /// Consecutive groups with equally many rows; and those for each iteration of the loop that is cut, or 0 if it is not among their
     /// loops.
     alike: [usize; 2],
+    /// Whether the positions of groups never become smaller, so that there never are more rows than before.
+    ascending: bool,
     extents: [Extent; PADDED],
     outer: Vec<Loop>,
     /// If sums are computed on the way: where they are, in 32-bit elements, and their factors.
@@ -270,6 +272,7 @@ impl Pieces {
             last: Cut::new(ONCE, 1),
             inner: 1,
             alike: [1; 2],
+            ascending: false,
             extents,
             outer: Vec::new(),
             sums: Vec::new(),
@@ -334,7 +337,9 @@ impl Pieces {
         let all = positions(&inside);
         let bytes = |at: &At| [at[1] * self.types[1].bytes(), at[0] * self.types[0].bytes()];
         let groups = Places::new(all.iter().map(bytes).collect());
-        self.way = Way::Interleave { groups, rows, positions: all.iter().map(|at| std::array::from_fn(|k| at[4 + k])).collect() };
+        let positions: Vec<[usize; PADDED]> = all.iter().map(|at| std::array::from_fn(|k| at[4 + k])).collect();
+        self.ascending = positions.is_sorted_by(|a, b| a.iter().zip(b).all(|(a, b)| a <= b));
+        self.way = Way::Interleave { groups, rows, positions };
         inside.push(rows);
         self.within(&inside, Within::Groups);
         inside
@@ -670,8 +675,13 @@ impl Piece<'_> {
         let mut first = 0;
         while first < blocks {
             let there = rows_of(&positions[first * alike]);
-            let same = |block: &usize| share == alike && rows_of(&positions[block * alike]) == there;
-            let together = 1 + (first + 1..blocks).take_while(same).count();
+            let same = |position: &[usize; PADDED]| rows_of(position) == there;
+            let rest = &positions[(first + 1) * alike..blocks * alike];
+            let together = match share == alike {
+                true if self.by.ascending => 1 + rest.partition_point(same) / alike,
+                true => 1 + rest.iter().step_by(alike).take_while(|position| same(position)).count(),
+                false => 1,
+            };
             if let Some(there) = there {
                 let groups = (table, first * alike, (together - 1) * alike + share);
                 interleaver.interleave(&Interleaved { rows: there, groups, ..*all });
