@@ -27,8 +27,9 @@ typedef float Acc;
 enum : int { kTile = TILE, kThreads = 2 * TILE, kBytes = TILE * 128, kTileK = 128 / int(sizeof(A::Raw)), kStages = 3 };
 enum : int { kWarpRows = TILE / 2, kFragments = kWarpRows / 16 };   // rows of a warp, and of those its fragments; 32 columns
 
-// 512 threads share an SM. Hopper multiplies f8 as f16, which takes more registers. Without a number of CTAs the compiler chooses fewer registers than with 1.
-#if A_TYPE != T_E4M3 && A_TYPE != T_E5M2
+// From Hopper on 512 threads share an SM; others have no memory for the stages of so many. Hopper multiplies f8 as f16, which takes more registers. Without a
+// number of CTAs the compiler chooses fewer registers than with 1.
+#if __CUDA_ARCH__ >= 900 && A_TYPE != T_E4M3 && A_TYPE != T_E5M2
 #define BOUNDS kThreads, 512 / kThreads
 #else
 #define BOUNDS kThreads

@@ -7,7 +7,7 @@ use crate::ops::ceil;
 use crate::program::{Launch, MapPlace, Program, Word};
 use oxidnn_runtime::Skip;
 
-/// Rows of `gemv.cu`, at most, before Hopper and since: narrow tiles take 10.4 us for 3 to 8 rows by 4096x4096 weights on an H200, `gemv.cu` 13, 14 and 27 for 2, 4
+/// Rows of `gemv.cu`, at most, before Hopper and since: narrow tiles take 10.0 us for 3 to 8 rows by 4096x4096 weights on an H200, `gemv.cu` 13, 14 and 27 for 2, 4
 /// and 8. The limit of a grid's y and z dimensions.
 const FEW: [i64; 2] = [8, 1];
 pub(super) const ACROSS: i64 = 65_535;
