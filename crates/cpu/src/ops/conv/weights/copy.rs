@@ -127,12 +127,8 @@ impl Copy<'_, '_> {
         let strides = self.strides().filter(|_| self.plan.vnni > 1 || self.reader.view.dtype() == DataType::F32);
         let (end, has_zeros) = (|row: &Row| row.before + row.count, self.side.grid.has_zeros());
         let slots = if has_zeros { self.side.grid.lines().0 } else { end(&low).max(end(&high)) };
-        let alike = (low.before, low.count) == (high.before, high.count);
-        let mut ends =
-            if alike { [low.before, end(&low), slots, slots, slots] } else { [low.before, end(&low), high.before, end(&high), slots] };
-        if !alike {
-            ends.sort_unstable();
-        }
+        let mut ends = [low.before, end(&low), high.before, end(&high), slots];
+        ends.sort_unstable();
         let mut from = 0;
         for end in ends {
             let count = end - from;

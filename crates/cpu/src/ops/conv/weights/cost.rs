@@ -12,6 +12,8 @@ use oxidnn_spec::Tensor;
 const SQUARE_NANOSECONDS: [f64; 2] = [25.0, 80.0];
 /// Nanoseconds by which a product of its own takes longer to begin on AMX than on vectors: the taps of a box take equally long on both.
 const TAP_NANOSECONDS: f64 = 600.0;
+/// Nanoseconds that a tap takes longer on vectors than in a call with other taps of its row on AMX.
+const ROW_TAP_NANOSECONDS: f64 = 300.0;
 
 /// Refuses what AMX does not multiply, or not faster than vectors.
 ///
@@ -33,6 +35,8 @@ pub(crate) fn check_amx(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<
     let [lines, across] = if lines > 1 { [lines.div_ceil(2), task.window[2].places] } else { [1, depth.div_ceil(2)] };
     let squares = if task.merged { lines.saturating_mul(1 + across.div_ceil(LINES)) } else { depth.div_ceil(2 * LINES) };
     let transposed = (sizes[1] as usize).div_ceil(LINES).saturating_mul(squares) as f64 * SQUARE_NANOSECONDS[usize::from(task.merged)];
-    let begun = products.saturating_sub(task.groups) as f64 * TAP_NANOSECONDS;
+    let row = &task.window[2];
+    let across = if task.merged || row.stride > 1 || !row.meets_pixels() { 1 } else { row.taps.max(1) };
+    let begun = products.saturating_sub(task.groups) as f64 * TAP_NANOSECONDS + (products - products / across) as f64 * ROW_TAP_NANOSECONDS;
     if amx::saved(DotType::Bf16, sizes) + begun > transposed { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
 }

@@ -68,6 +68,12 @@ impl Dim {
         self.taps == 0 || [0, self.taps - 1].iter().all(|t| self.inside(*t) == (0..self.places))
     }
 
+    /// Whether every tap is inside at some place.
+    pub(crate) fn meets_pixels(&self) -> bool {
+        // The other taps are between the first and the last, and a stride does not step over all pixels.
+        self.size >= self.stride && [0, self.taps.saturating_sub(1)].iter().all(|tap| !self.inside(*tap).is_empty())
+    }
+
     /// Smallest and largest shift of all taps.
     fn shifts(&self) -> (i64, i64) {
         (self.phase_shift(0).shift, self.phase_shift(self.taps.max(1) - 1).shift)

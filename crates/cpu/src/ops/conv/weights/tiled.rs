@@ -746,8 +746,7 @@ impl Gradient {
     /// all of them meet pixels and `most` regions of sums stay in L2 until they are stored.
     fn taps_apart(&self, most: usize) -> usize {
         let (grid, taps) = (&self.sliding().grid, self.taps()[2]);
-        let meet = || (0..taps).all(|tap| !grid.dims[2].inside(tap).is_empty());
-        let together = self.is_on_amx() && grid.padded && (!self.is_single() || taps <= most) && meet();
+        let together = self.is_on_amx() && grid.padded && (!self.is_single() || taps <= most) && grid.dims[2].meets_pixels();
         if together { grid.dims[2].period().min(taps) } else { taps }
     }
 
