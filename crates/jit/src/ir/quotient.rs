@@ -2,12 +2,15 @@
 
 use super::{Accumulate, Binary, Compare, Function, Val};
 
+/// What subnormal divisors are multiplied by: 2 to the power of 24.
+const LARGE: f32 = (1 << 24) as f32;
+
 /// A divisor of many numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Divisor {
     by: Val,
-    /// Where divisions take long: its magnitude, the reciprocal of that with a minus, and the bits that change a dividend's sign where its
-    /// own is plus.
+    /// Where divisions take long: its magnitude, the reciprocal of that with a minus, and the dividend's factor, minus its sign. A subnormal
+    /// number and its dividends are multiplied by a power of two, since its reciprocal could be infinite.
     factors: Option<[Val; 3]>,
 }
 
@@ -22,10 +25,14 @@ impl Function {
     /// Prepares divisions by `by`.
     pub fn divisor(&mut self, by: Val) -> Divisor {
         let factors = self.isa.avx512.then(|| {
-            let (sign, others) = (self.word(0x8000_0000), self.word(0x7fff_ffff));
+            let (width, sign, others) = (self.width(by), self.word(0x8000_0000), self.word(0x7fff_ffff));
+            let [least, minus_one, minus_large] = [f32::MIN_POSITIVE, -1.0, -LARGE].map(|x| self.splat_f32(width, x));
             let (size, own) = (self.binary(Binary::And, by, others), self.binary(Binary::And, by, sign));
-            let minus_one = self.splat_f32(self.width(by), -1.0);
-            [size, self.binary(Binary::DivF32, minus_one, size), self.binary(Binary::Xor, own, sign)]
+            let is_subnormal = self.compare_f32(Compare::Lt, size, least);
+            let minus = self.select(is_subnormal, minus_large, minus_one);
+            let minus_size = self.binary(Binary::MulF32, size, minus);
+            let size = self.binary(Binary::And, minus_size, others);
+            [size, self.binary(Binary::DivF32, minus_one, size), self.binary(Binary::Xor, minus, own)]
         });
         Divisor { by, factors }
     }
@@ -34,8 +41,8 @@ impl Function {
     /// leaves an error of less than one unit in the last place, and from there on the second is exact ([Markstein's
     /// theorem](https://doi.org/10.1147/rd.341.0111)). Infinite and undefined quotients have no remainder.
     pub fn quotient(&mut self, x: Val, by: Divisor) -> Val {
-        let Some([size, inverse, turn]) = by.factors else { return self.binary(Binary::DivF32, x, by.by) };
-        let minus = self.binary(Binary::Xor, x, turn);
+        let Some([size, inverse, factor]) = by.factors else { return self.binary(Binary::DivF32, x, by.by) };
+        let minus = self.binary(Binary::MulF32, x, factor);
         let first = self.binary(Binary::MulF32, minus, inverse);
         let mut quotient = first;
         for _ in 0..2 {
