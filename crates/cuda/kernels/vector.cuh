@@ -38,6 +38,8 @@ struct __align__(16) Vector {
             copy(to, words);
         }
     }
+    // To memory of any state space; `store` writes global memory.
+    DEVICE void put(void* data, i64 at) const { copy((typename T::word*)data + at, words); }
     // Streaming store (evict first): the data is not read again soon.
     DEVICE void store_once(void* data, i64 at) const {
         const int bytes = N * (int)sizeof(typename T::word);

@@ -36,8 +36,10 @@ impl EncodedMap {
             Swizzle::Half => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B,
             Swizzle::Full => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
         };
-        // Reads of 537 MB take 119.2 us on an H200, by 256 bytes 126.0 (BENCHMARKS, attention and decode).
-        let promotion = CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
+        let promotion = match map.ahead {
+            true => CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+            false => CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+        };
         let zeros = CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
         let (dims, strides) = (map.dims.as_ptr(), map.strides.as_ptr());
         match &map.tile {

@@ -508,8 +508,8 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
             "                auto finish = [&](const Args&, const index*, real v) {{ out.words[i] = dst_type::encode(rounded(a, p, at + i, value(a, p, at + i, v))); }};\n{each}"
         );
         work += ready;
-        let to = if shape.is_run { "dst_run, here + r" } else { "a.dst_data, at" };
-        work += &chunk(each, before, &lane, &format!("            out.store({to});\n"));
+        let store = if shape.is_run { "put(dst_run, here + r)" } else { "store(a.dst_data, at)" };
+        work += &chunk(each, before, &lane, &format!("            out.{store};\n"));
     }
     let before = match () {
         () if adrift => head(inputs, dst),
