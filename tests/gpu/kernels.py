@@ -172,7 +172,8 @@ def cubin(folder, source, defines, epilogue=""):
 
 
 def shared_bytes(d):
-    return 1024 + d["STAGES"] * (d["TILE_M"] + d["TILE_N"]) * 128 + (0 if d["STORE"] == "STORE_DIRECT" else d["CONSUMERS"] * 16384) + 16 * (d["STAGES"] + 1)
+    chunks = d["TILE_N"] * 128 if d["TILE_N"] < 64 else 16384
+    return 1024 + d["STAGES"] * (d["TILE_M"] + d["TILE_N"]) * 128 + (0 if d["STORE"] == "STORE_DIRECT" else d["CONSUMERS"] * chunks) + 16 * (d["STAGES"] + 1)
 
 
 def chunk_box(d):

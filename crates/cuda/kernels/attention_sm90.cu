@@ -153,18 +153,24 @@ __device__ __forceinline__ void load_values(const Shared &s, const Ring &ring, c
     for (int i = 0; i < kBlocksD; i++) tma_load(s.v(ring.stage) + i * TILE_N * 128, v, s.v_full(ring.stage), i * 64, key, w.kv_head, w.batch);
 }
 
+__device__ __forceinline__ void load_queries(const Shared &s, const TensorMap &q, const Work &w, u32 phase) {
+    barrier_wait(s.q_empty(), phase ^ 1);
+    barrier_expect(s.q_full(), kBytesQ);
+#pragma unroll
+    for (int i = 0; i < kBlocksD; i++) tma_load(s.q() + i * kQueries * 128, q, s.q_full(), i * 64, w.first, w.head, w.batch);
+}
+
+// Queries are loaded after STAGES - 1 tiles of keys and values: these find empty stages before the consumers have finished with the queries of the item before.
 __device__ __forceinline__ void load_work(const Shared &s, const TensorMap &q, const TensorMap &k, const TensorMap &v, const AttentionParams &p) {
     Ring ring;
     u32 phase = 0;
     for (int t = blockIdx.x; t < count_work(p); t = next_tile(t), phase ^= 1) {
         Work w = work_at(p, t);
-        barrier_wait(s.q_empty(), phase ^ 1);
-        barrier_expect(s.q_full(), kBytesQ);
-#pragma unroll
-        for (int i = 0; i < kBlocksD; i++) tma_load(s.q() + i * kQueries * 128, q, s.q_full(), i * 64, w.first, w.head, w.batch);
+        int ahead = max(w.end - STAGES + 1, w.begin);
         for (int j = w.end - 1; j >= w.begin; j--, ring.next()) {
             load_keys(s, ring, k, j * TILE_N, w);
             load_values(s, ring, v, j * TILE_N, w);
+            if (j == ahead) load_queries(s, q, w, phase);
         }
     }
 }

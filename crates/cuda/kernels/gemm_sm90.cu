@@ -7,7 +7,7 @@
 //                  the store (multiply_tiles). ALTERNATE 0 is the cooperative schedule: a consumer has TILE_M / CONSUMERS rows of every tile.
 //                  ALTERNATE 1 is the ping-pong schedule: two consumers take alternate tiles, and one's epilogue overlaps the other's main loop.
 // The producer does not wait at the end of a tile: it loads the next tile's stages while the consumers store this one. With several consumers,
-// setmaxnreg moves registers from the producer to them.
+// setmaxnreg moves registers from the producer to them. With TILE_N < 64 two CTAs fit an SM, this kernel's and one of the next, which starts while this one ends.
 //
 // Pipeline. A stage holds 128 bytes of K (64 elements of 16 bits) of TILE_M rows of A and TILE_N rows of B, in TMA's 128-byte swizzle, and has two
 // mbarriers: `full` completes when TMA has written the bytes of the stage, `empty` when all consumers that read it have released it, in every CTA
@@ -31,7 +31,7 @@
 //   grid         1-D. SPLIT 1: min(SMs / cluster size, clusters of tiles) * cluster size; otherwise tiles * SPLIT.
 //   cluster      CLUSTER_M * CLUSTER_N, or SPLIT
 //   block        128 * (1 + CONSUMERS) threads
-//   shared       1,024 (alignment) + STAGES * (TILE_M + TILE_N) * 128 + (STORE_DIRECT ? 0 : CONSUMERS * 16,384) + 16 * (STAGES + 1) bytes
+//   shared       1,024 (alignment) + STAGES * (TILE_M + TILE_N) * 128 + (STORE_DIRECT ? 0 : CONSUMERS * kOwnChunks * kChunkBytes) + 16 * (STAGES + 1) bytes
 #include "tile_sm90.cuh"
 
 struct GemmParams {
@@ -94,7 +94,7 @@ __device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap 
     }
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads, 1)
+extern "C" __global__ void __launch_bounds__(kThreads, TILE_N < 64 ? 2 : 1)
     gemm_sm90(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap c,
               const __grid_constant__ GemmParams p) {
     Shared s = shared_layout();
@@ -108,11 +108,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     constexpr int kBlocks = kCluster * SPLIT;
     int first = blockIdx.x / kBlocks, step = gridDim.x / kBlocks, warpgroup = warpgroup_index();
     if (warpgroup == 0) {
-        if constexpr (CONSUMERS > 1) registers_lower<CONSUMERS == 2 ? 40 : 32>();
+        if constexpr (CONSUMERS > 1 && TILE_N >= 64) registers_lower<CONSUMERS == 2 ? 40 : 32>();
         if (threadIdx.x == 0) load_tiles(s, a, b, p, first, step);
         if constexpr (SPLIT > 1) cluster_meet();   // matches the consumers' cluster barrier in add_partial_sums
     } else {
-        if constexpr (CONSUMERS > 1) registers_raise<CONSUMERS == 2 ? 232 : 160>();
+        if constexpr (CONSUMERS > 1 && TILE_N >= 64) registers_raise<CONSUMERS == 2 ? 232 : 160>();
         multiply_tiles(s, c, p, warpgroup - 1, first, step);
     }
     finish_block();

@@ -78,7 +78,8 @@ enum : int {
     kBytesSums = TILE_M * kColumns * 4,                                           // partial sums that one CTA sends to another
 };
 enum : bool { kTurned = STORE == STORE_TMA_TRANSPOSED || STORE == STORE_PLANES };   // C is contiguous along M
-enum : int { kChunkBytes = 8192 };                     // a chunk stages 64 x 128 bytes of C for the store; each consumer has two
+// A chunk stages 64 x 128 bytes of C for the store; each consumer has two. Narrow tiles, which are transposed, take one chunk of TILE_N lines of 128 bytes.
+enum : int { kChunkBytes = TILE_N < 64 ? TILE_N * 128 : 8192, kOwnChunks = TILE_N < 64 ? 1 : 2 };
 
 static_assert(kBlocksM * 64 * kSharers == TILE_M, "a tile is made of blocks of 64 rows");
 static_assert(!ALTERNATE || (CONSUMERS == 2 && SPLIT == 1 && !PROMOTE && !MMA_SYNC && !PACKED_A), "two consumers take turns at whole tiles by wgmma");
@@ -88,7 +89,7 @@ static_assert(SPLIT == 1 || SPLIT * kBytesSums <= STAGES * kBytesStage, "partial
 
 // Shared memory, from a 1,024-byte boundary: the stages, the chunks of C, the scales of PACKED_A, the mbarriers.
 enum : int {
-    kChunks = STORE == STORE_DIRECT ? 0 : CONSUMERS * 2 * kChunkBytes,
+    kChunks = STORE == STORE_DIRECT ? 0 : CONSUMERS * kOwnChunks * kChunkBytes,
     kBytesScales = PACKED_A ? TILE_M * 2 : 0,   // per stage
     kBarriers = STAGES * (kBytesStage + kBytesScales) + kChunks,
 };
@@ -98,7 +99,7 @@ struct Shared {
 
     __device__ __forceinline__ u32 a(int stage) const { return base + stage * kBytesStage; }
     __device__ __forceinline__ u32 b(int stage) const { return base + stage * kBytesStage + kBytesA; }
-    __device__ __forceinline__ u32 chunk(int consumer, int i) const { return base + STAGES * kBytesStage + (consumer * 2 + i) * kChunkBytes; }
+    __device__ __forceinline__ u32 chunk(int consumer, int i) const { return base + STAGES * kBytesStage + (consumer * kOwnChunks + i) * kChunkBytes; }
     __device__ __forceinline__ u32 scales(int stage) const { return base + STAGES * kBytesStage + kChunks + stage * kBytesScales; }
     __device__ __forceinline__ u32 full(int stage) const { return base + kBarriers + stage * 8; }
     __device__ __forceinline__ u32 empty(int stage) const { return base + kBarriers + (STAGES + stage) * 8; }
@@ -563,7 +564,7 @@ struct MatrixPlace {
     __device__ __forceinline__ i64 offset(int row) const { return 0; }
 };
 
-// Stores COLUMNS columns of 64 rows by TMA through the consumer's two chunks: one is written while TMA still reads the other.
+// Stores COLUMNS columns of 64 rows by TMA through the consumer's chunks: with two, one is written while TMA still reads the other.
 template <int COLUMNS, int FIRST = 0, class Place>
 __device__ __forceinline__ void store_tma(const Shared &s, const TensorMap &map, const Place &place, int consumer, const Acc (&acc)[COLUMNS / 2],
                                           const Finish<COLUMNS> &f, const Block &b, int &turn) {
@@ -572,8 +573,8 @@ __device__ __forceinline__ void store_tma(const Shared &s, const TensorMap &map,
     if constexpr (FIRST < COLUMNS) {
         bool leader = threadIdx.x % 128 == 0;
         u32 chunk = s.chunk(consumer, turn);
-        turn ^= 1;
-        if (leader) tma_store_wait<1>();
+        turn ^= kOwnChunks - 1;
+        if (leader) tma_store_wait<kOwnChunks - 1>();
         named_barrier(1 + consumer, 128);
         write_chunk<FIRST, kWidth, COLUMNS>(chunk, acc, f, b);
         fence_async_proxy();

@@ -134,9 +134,6 @@ pub struct TensorMap {
     pub tile: MapTile,
     /// The layout in shared memory.
     pub swizzle: Swizzle,
-    /// Whether L2 fetches the neighbour of each 128 bytes too, since a later stage reads it: so in operands that are contiguous along K. Where a stage reads both
-    /// anyway, memory gives 6 % less.
-    pub ahead: bool,
 }
 
 impl TensorMap {
@@ -151,7 +148,6 @@ impl TensorMap {
             strides: std::array::from_fn(|i| strides.get(i).copied().unwrap_or(0)),
             tile: MapTile::Box(std::array::from_fn(|i| tile.get(i).copied().unwrap_or(1))),
             swizzle: Swizzle::Full,
-            ahead: true,
         }
     }
 }

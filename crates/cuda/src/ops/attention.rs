@@ -63,8 +63,7 @@ impl Four {
         }
         let place = MapPlace::Arg(self.arg, (self.offset * bytes) as u64);
         let tile = [box_of[0] as u32, box_of[1] as u32, 1, 1];
-        let map = TensorMap::boxes(place, MapKind::of(self.dtype), &self.sizes.map(|v| v as u64), &strides, &tile);
-        Ok(TensorMap { ahead: false, ..map })
+        Ok(TensorMap::boxes(place, MapKind::of(self.dtype), &self.sizes.map(|v| v as u64), &strides, &tile))
     }
 }
 

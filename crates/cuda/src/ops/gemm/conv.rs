@@ -186,7 +186,7 @@ pub(super) fn walked((arg, t): (Arg, &Tensor), visits: &Visits, [channels, pixel
     let offset = blocking.map_or(0, |b| b.offset);
     let tile = MapTile::Window { lower: narrow(lower), upper: narrow(upper), channels: channels as u32, pixels: pixels as u32, steps };
     let place = MapPlace::Arg(arg, (offset * bytes) as u64);
-    TensorMap { place, kind: operand_kind(t.dtype), rank, dims, strides, tile, swizzle: Swizzle::Full, ahead: true }
+    TensorMap { place, kind: operand_kind(t.dtype), rank, dims, strides, tile, swizzle: Swizzle::Full }
 }
 
 /// A convolution or deconvolution in one direction.

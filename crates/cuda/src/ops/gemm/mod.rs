@@ -173,8 +173,7 @@ impl Matrix {
         let (dims, tile_box) = if mn { ([rows, k, self.batches], [step, step, 1]) } else { ([k, rows, self.batches], [step, tile, 1]) };
         let place = self.kept.map_or(MapPlace::Arg(self.arg, (self.offset * size) as u64), MapPlace::Scratch);
         let strides = [(lead * size) as u64, (batch * size) as u64];
-        let map = TensorMap::boxes(place, operand_kind(self.dtype), &dims.map(|d| d as u64), &strides, &tile_box.map(|d| d as u32));
-        TensorMap { ahead: !mn, ..map }
+        TensorMap::boxes(place, operand_kind(self.dtype), &dims.map(|d| d as u64), &strides, &tile_box.map(|d| d as u32))
     }
 }
 
@@ -376,7 +375,7 @@ fn launch_shape(launch: &mut Launch, r: &Request, choice: &Choice, target: &Cuda
     let [down, across] = clusters(r, choice);
     let count = down * across * r.batch;
     let (size, units) = (shape.cluster[0] * shape.cluster[1], i64::from(target.facts.multiprocessors));
-    let chunks = if choice.store == Store::Direct { 0 } else { shape.consumers * 16_384 };
+    let chunks = shape.chunks(choice.store);
     launch.grid = [if shape.split > 1 { count * shape.split } else { count.min(units / size) * size } as u32, 1, 1];
     launch.block = 128 * (1 + shape.consumers as u32);
     launch.cluster = (size * shape.split) as u32;

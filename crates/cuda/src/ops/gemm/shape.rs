@@ -32,6 +32,11 @@ const BANDWIDTH: f64 = 0.82;
 /// Least share of a full wave's memory time that a partial wave takes: as the only wave, and after others.
 const ALONE: f64 = 0.8;
 const LAST: f64 = 0.5;
+/// Few rows: seconds from a load's issue until its stage is free again, and how much longer more than one but less than two CTAs an SM take, and more than two (H200:
+/// 86 CTAs with 6.9 MB on the way 23.8 us for 90 MB, 172 27.3; 64 with 4.2 MB 33.6; by kernels that only read, 112 CTAs 26.9 us, 336 28.1).
+const LATENCY: f64 = 1.6e-6;
+const UNBALANCED: f64 = 1.15;
+const FURTHER: f64 = 1.04;
 /// Seconds of a transposition's launch, and its share of the memory bandwidth.
 const COPY: f64 = 3e-6;
 const TURNED: f64 = 0.7;
@@ -184,6 +189,12 @@ impl Request {
 }
 
 impl Shape {
+    /// Bytes of the chunks through which the result is stored (`kChunks` of `tile_sm90.cuh`).
+    pub(crate) fn chunks(&self, store: Store) -> i64 {
+        let own = if self.n < 64 { self.n * 128 } else { 2 * 8192 };
+        if store == Store::Direct { 0 } else { self.consumers * own }
+    }
+
     /// Cycles of a stage by `mma.sync`: multiply-adds, or reads from shared memory, where every warp loads its own fragments.
     fn synchronous(&self) -> f64 {
         let products = (self.m * self.n * 32) as f64 / MMA_SYNC;
@@ -288,25 +299,25 @@ fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
     {
         return None;
     }
-    let chunks = if store == Store::Direct { 0 } else { consumers * 16_384 };
-    let room = i64::from(facts.shared_memory) - 1024 - chunks - 256;
-    let mut stages = (room / ((m + n) * 128)).min(if r.is_narrow() { 16 } else { 8 });
-    if r.is_narrow() {
-        // At most 100 KiB, so that two CTAs fit the shared memory of an SM.
-        stages = stages.min((100 << 10) / ((m + n) * 128));
-    }
+    // The CTAs of narrow tiles share an SM with those of the next kernel, which start while these finish.
+    let (whole, most) = (i64::from(facts.shared_memory), if r.is_narrow() { 16 } else { 8 });
+    let room = if r.is_narrow() { whole / 2 - 1024 } else { whole } - 1280 - shape.chunks(store);
+    let stages = (room / ((m + n) * 128)).min(most);
     let partial = split > 1 && m * n * 4 > stages * (m + n) * 128;
-    (stages >= 2 && !partial).then(|| Choice { shape, stages, store, seconds: seconds(shape, store, r, k_stages, facts) })
+    let choice = Choice { shape, stages, store, seconds: 0.0 };
+    (stages >= 2 && !partial).then(|| Choice { seconds: seconds(&choice, r, k_stages, facts), ..choice })
 }
 
 /// The time model, fitted to 1,100 measurements of 130 problems on an H200: its choice is 2.4 % slower than the best shape on average.
-fn seconds(shape: Shape, store: Store, r: &Request, k_stages: i64, facts: &Facts) -> f64 {
+fn seconds(choice: &Choice, r: &Request, k_stages: i64, facts: &Facts) -> f64 {
+    let Choice { shape, stages, store, .. } = *choice;
     let Shape { m, n, consumers, cluster, split, alternate } = shape;
     let (size, units) = (cluster[0] * cluster[1], i64::from(facts.multiprocessors));
     let clusters = ceil(ceil(r.m, m), cluster[0]) * ceil(ceil(r.n, n), cluster[1]) * r.batch;
     // Split-K clusters do not fill every GPC.
+    let slots = if r.is_narrow() { 2 * units } else { units };
     let waves =
-        if split > 1 { ceil(clusters, (units / split * 15 / 16).max(1)) } else { ceil(clusters * size, units / size * size) } as f64;
+        if split > 1 { ceil(clusters, (slots / split * 15 / 16).max(1)) } else { ceil(clusters * size, slots / size * size) } as f64;
     let (fm, fn_) = (m as f64, n as f64);
     let shared = (fm / cluster[1] as f64 + fn_ / cluster[0] as f64) * 128.0 / FROM_L2[usize::from(r.computed)];
     let rows = if r.window { fm * GATHERED } else { fm };
@@ -326,22 +337,33 @@ fn seconds(shape: Shape, store: Store, r: &Request, k_stages: i64, facts: &Facts
     let start = START + if size > 1 { CLUSTER } else { 0.0 };
     let cycles = waves * ceil(k_stages, split) as f64 * stage + (waves - 1.0) * again + tail * (1.0 + exposed * (waves - 1.0)) + start;
     let moved = (r.batch * (r.m / r.taps + r.n) * r.k * r.bytes + r.batch * r.m * r.n * r.result_bytes) as f64;
-    // Few rows have two CTAs per SM.
-    let last = if r.is_narrow() { 0.0 } else { LAST };
-    let bandwidth = bandwidth(facts) * BANDWIDTH / few((clusters * size * split) as f64 / units as f64, last);
+    let (ctas, peak) = ((clusters * size * split) as f64 / units as f64, bandwidth(facts) * BANDWIDTH);
+    let slower = if r.is_narrow() { narrow(ctas, peak, (clusters * split * stages * m * 128) as f64) } else { few(ctas) };
+    let bandwidth = peak / slower;
     let clock = f64::from(facts.clock) * 1e3 * CLOCK;
     // A smooth maximum of compute and memory time.
     ((cycles / clock).powi(4) + (moved / bandwidth + 1.5e-6).powi(4)).sqrt().sqrt()
 }
 
-/// How much longer than its share of the memory bandwidth `tiles` tiles per SM take: a partial wave does not saturate the memory, and takes at least `least` of
+/// How much longer than its share of the memory bandwidth `tiles` tiles per SM take: a partial wave does not saturate the memory, and takes at least `LAST` of
 /// a full wave's time after others.
-fn few(tiles: f64, least: f64) -> f64 {
+fn few(tiles: f64) -> f64 {
     let whole = tiles.floor();
     match tiles - whole {
-        last if last > 0.0 => (whole + last.max(if whole > 0.0 { least } else { ALONE })) / tiles,
+        last if last > 0.0 => (whole + last.max(if whole > 0.0 { LAST } else { ALONE })) / tiles,
         _ => 1.0,
     }
+}
+
+/// The same for few rows, of which two CTAs fit an SM: `peak` bytes a second need as many bytes on the way as come in a `LATENCY`. More than one but less than two
+/// CTAs an SM are uneven, and further ones start late.
+fn narrow(ctas: f64, peak: f64, on_the_way: f64) -> f64 {
+    let uneven = match ctas {
+        c if c <= 1.0 || (1.9..=2.0).contains(&c) => 1.0,
+        c if c < 1.9 => UNBALANCED,
+        _ => FURTHER,
+    };
+    (peak * LATENCY / on_the_way).max(uneven)
 }
 
 /// The tile and split-K of a weight gradient.

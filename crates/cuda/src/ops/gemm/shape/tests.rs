@@ -60,8 +60,10 @@ fn few_rows_are_the_columns_of_narrow_tiles_that_divide_k_only_where_blocks_are_
     let few = |n, rows| chosen(&Request { swapped: true, ..request(n, rows, 4096) }).shape;
     let sixteen = few(4096, 16);
     assert_eq!((sixteen.m, sixteen.n, sixteen.split), (64, 16, 2));
-    let one = few(11008, 1);
-    assert_eq!((one.m, one.n, one.split), (64, 8, 1));
+    for (rows, tile) in [(1, 8), (16, 16), (32, 32)] {
+        let wide = few(11008, rows);
+        assert_eq!((wide.m, wide.n, wide.split), (128, tile, 1), "86 CTAs, of which all of the next kernel find a place");
+    }
 }
 
 #[test]
@@ -81,7 +83,7 @@ fn every_choice_fits_shared_memory_and_the_rules_of_the_kernel() {
                 let r = Request { a_mn: a_mn && bytes >= 2, b_mn: b_mn && bytes >= 2, bytes, result_bytes, promote, ..request(m, n, k) };
                 let c = chosen(&r);
                 let s = c.shape;
-                let chunks = if c.store == Store::Direct { 0 } else { s.consumers * 16_384 };
+                let chunks = s.chunks(c.store);
                 assert!(1040 + c.stages * ((s.m + s.n) * 128 + 16) + chunks <= i64::from(Facts::H200.shared_memory), "{c:?}");
                 assert!(s.m % (64 * s.consumers) == 0 && ceil(k, 128 / bytes) >= s.split, "{c:?}");
                 assert!(c.store != Store::Tma || s.n / s.split * result_bytes % 128 == 0, "{c:?}");
