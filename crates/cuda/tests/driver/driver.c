@@ -6,7 +6,7 @@
 // execution costs. Types are those of cuda.h and nvrtc.h as far as layouts matter; handles are pointers.
 
 #define _GNU_SOURCE
-#include "../emulator/tensor_map.h"
+#include "../emulator/driver.h"
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -59,17 +59,10 @@ static void load_slowly(void) {
 
 // The emulator, if there is one.
 
-struct emulated {
-    const char *kernel;
-    void *entry, **parameters;
-    unsigned grid[3], threads, dynamic, statics, cluster;
-    bool cooperative;
-};
-
 static const char *folder;
 static void (*emulator_allocated)(const void *at, size_t n);
 static void (*emulator_freed)(const void *at);
-static const char *(*emulator_launch)(const struct emulated *launch);
+static const char *(*emulator_launch)(const struct launch *launch);
 
 static void *in_library(void *library, const char *name) {
     void *found = library ? dlsym(library, name) : NULL;
@@ -304,8 +297,9 @@ struct launch_config { unsigned grid[3], block[3], shared; void *stream; const s
 
 static int emulate(const struct launch_config *config, const struct module *m, void **parameters) {
     const unsigned *g = config->grid;
-    struct emulated launch = {.kernel = m->kernel, .entry = in_library(m->library, "emulator_entry"), .parameters = parameters, .grid = {g[0], g[1], g[2]},
+    struct launch launch = {.kernel = m->kernel, .parameters = parameters, .grid = {g[0], g[1], g[2]},
         .threads = config->block[0], .dynamic = config->shared, .statics = *(unsigned *)in_library(m->library, "emulator_statics"), .cluster = 1};
+    *(void **)&launch.entry = in_library(m->library, "emulator_entry");
     for (unsigned i = 0; i < config->count; ++i) {
         const struct attribute *a = config->attributes + i;
         if (a->id == 2) launch.cooperative = a->cooperative;

@@ -104,8 +104,12 @@ def shared_variables(declaration):
     lines = []
     for name in split(names, ","):
         name, dims = re.match(r"(\w+)(.*)$", name, re.S).groups()
+        if outside and declaration.string.count("{", 0, declaration.start()) > declaration.string.count("}", 0, declaration.start()):
+            lines.append(f"{kind} *const {name} = emulator::Dynamic<{kind}>{{}};")
+            continue
         if outside:
-            lines.append(f"{kind} *const {name} = reinterpret_cast<{kind} *>(emulator_dynamic());")
+            # Outside of functions: the address depends on the thread.
+            lines.append(f"const emulator::Dynamic<{kind}> {name}{{}};")
             continue
         shared_variables.count += 1
         lines.append(f"typedef {kind} emulated_{name}{dims}; emulated_{name} &{name} = *reinterpret_cast<emulated_{name} *>"

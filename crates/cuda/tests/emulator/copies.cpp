@@ -1,6 +1,6 @@
 // Asynchronous copies: cp.async, mbarriers, bulk copies, TMA (emulator.h).
 #include "emulator.h"
-#include "tensor_map.h"
+#include "driver.h"
 #include <cstring>
 #include <memory>
 

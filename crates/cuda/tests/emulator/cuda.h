@@ -57,6 +57,12 @@ template <int VARIABLE, unsigned BYTES, unsigned ALIGN> struct Place {
     static inline unsigned at = allocate(BYTES, ALIGN);
 };
 
+// The dynamic shared memory of the running thread's CTA, as an array of T.
+template <class T> struct Dynamic {
+    operator T *() const { return static_cast<T *>(emulator_dynamic()); }
+    template <class U> explicit operator U *() const { return static_cast<U *>(emulator_dynamic()); }
+};
+
 // The kernel's constants may be read.
 extern "C" char __ehdr_start, _end;
 static struct Image {
@@ -154,6 +160,8 @@ inline float __fadd_rn(float a, float b) {
 inline float __fdividef(float a, float b) { return a / b; }
 inline float __expf(float x) { return expf(x); }
 inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+inline float rsqrt(float x) { return rsqrtf(x); }
+inline double rsqrt(double x) { return 1.0 / sqrt(x); }
 inline int __float2int_rn(float v) { return emulator::to_integer<int>(v, -2147483648.0, 2147483647.0); }
 inline int __double2int_rn(double v) { return emulator::to_integer<int>(v, -2147483648.0, 2147483647.0); }
 inline long long __float2ll_rn(float v) { return llrint(double(v)); }

@@ -16,8 +16,9 @@
 // when all threads wait. A missing wait therefore shows.
 //
 // What fails, with the kernel, the CTA and the thread: accesses outside of allocations and of the shared memory that a launch asked for; addresses that are no
-// multiple of the access's size; stores of `st.global` to shared memory; reads of shared memory that nothing wrote; two threads that access the same byte of
-// shared memory, one of them writing, without a barrier between; `__syncthreads` at different places; threads that wait for each other.
+// multiple of the access's size; stores of `st.global` to shared memory; two threads that access the same byte of shared memory, one of them writing, without a
+// barrier between; `__syncthreads` at different places; threads that wait for each other. Memory that nothing wrote has bytes of 0xFF, NaN or -1: a kernel may read
+// it and ignore what it gets, otherwise its results are wrong.
 //
 // Limits. x86-64 only. Any barrier of a CTA, mbarrier or operation on flags orders all accesses of the CTA that precede it, so some races stay unseen in kernels
 // that divide their warps. Races in global memory are not looked for. Proxy fences, programmatic dependent launch and register counts are ignored.
@@ -103,7 +104,7 @@ struct Machine {
     Thread *now;
     Barrier cluster_barrier;
     bool progress;
-    u32 alive, epoch, first_epoch;
+    u32 alive, epoch;
     std::vector<std::function<void()>> pending;   // copies of TMA
     char failure[400];
 };
@@ -122,9 +123,8 @@ void order();
 void prepare_shared(Cta &cta);
 // ATOMIC: by mbarriers and asynchronous copies, of which no two threads' accesses conflict.
 enum Access { READ, WRITE, ATOMIC };
-// The bytes of a shared address, after the checks of an access of `n` bytes by this thread that is aligned to `align`. UNCHECKED reads may be of memory that nothing
-// wrote: the kernel may ignore what it gets.
-u8 *shared_at(u32 address, u32 n, u32 align, Access access, bool unchecked = false);
+// The bytes of a shared address, after the checks of an access of `n` bytes by this thread that is aligned to `align`.
+u8 *shared_at(u32 address, u32 n, u32 align, Access access);
 // Checks an access to global memory.
 void check_global(const void *address, size_t n, u32 align, Access access);
 bool is_shared(const void *address);

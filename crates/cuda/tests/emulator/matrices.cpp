@@ -51,7 +51,7 @@ API float emulator_f8(u32 code, int type) { return of_f8(u8(code), Number(type))
 static Warp &give_row(u32 address, Access access) {
     Thread &t = *machine.now;
     Warp &warp = t.cta->warps[t.index / 32];
-    const u8 *row = shared_at(address, 16, 16, access, true);
+    const u8 *row = shared_at(address, 16, 16, access);
     memcpy(warp.slots[t.index % 32], &row, sizeof row);
     meet_warp(~0u);
     return warp;

@@ -48,7 +48,8 @@ static Shadow *shadows;
 static u32 slots;
 
 static u32 dynamic_begin() { return 1024; }
-static u32 statics_begin() { return (dynamic_begin() + machine.dynamic + 127) & ~127u; }
+// With some bytes between that belong to neither.
+static u32 statics_begin() { return (dynamic_begin() + machine.dynamic + 255) & ~127u; }
 
 void prepare_shared(Cta &cta) {
     if (slots < machine.ctas.size()) {
@@ -77,13 +78,11 @@ static bool is_ours(u32 offset, u32 n) {
 }
 
 // Notes an access of a thread to a byte, after the checks.
-static void note(Shadow &s, const Thread &t, u32 warp_epoch, Access access, bool unchecked, u32 offset) {
-    const bool was_written = s.written >= machine.first_epoch, wrote_now = was_written && s.written == machine.epoch;
+static void note(Shadow &s, const Thread &t, u32 warp_epoch, Access access, u32 offset) {
     const u32 warp = t.index / 32;
-    if (wrote_now && s.writer != t.index && (s.writer / 32 != warp || s.written_warp == warp_epoch))
+    if (s.written == machine.epoch && s.writer != t.index && (s.writer / 32 != warp || s.written_warp == warp_epoch))
         fail("byte %u of shared memory is %s, and written by thread %u, without a barrier between", offset, access == READ ? "read" : "written", s.writer);
     if (access == READ) {
-        if (!was_written && !unchecked) fail("a read of byte %u of shared memory, which nothing wrote", offset);
         const bool others = s.read == machine.epoch && s.reader != t.index;
         if (s.read != machine.epoch || (s.reader / 32 == warp && s.read_warp != warp_epoch && s.readers < 2)) s.readers = 0;
         else if (others) s.readers = s.readers == 2 || s.reader / 32 != warp ? 2 : 1;
@@ -95,26 +94,23 @@ static void note(Shadow &s, const Thread &t, u32 warp_epoch, Access access, bool
     s.written = machine.epoch, s.writer = u16(t.index), s.written_warp = warp_epoch;
 }
 
-static void check_shared(u32 slot, u32 offset, u32 n, u32 align, Access access, bool unchecked) {
+static void check_shared(u32 slot, u32 offset, u32 n, u32 align, Access access) {
     const Thread &t = *machine.now;
     if (offset % align) fail("%s of %u bytes of shared memory at %u, no multiple of %u", access == READ ? "a read" : "a write", n, offset, align);
     if (!is_ours(offset, n)) fail("%s of %u bytes at %u, outside of %u bytes of shared memory", access == READ ? "a read" : "a write", n, offset, machine.dynamic + machine.statics);
+    // Barriers of the cluster and mbarriers order accesses to other CTAs.
+    if (slot != t.cta->slot || access == ATOMIC) return;
     Shadow *s = shadows + size_t(slot) * kArena + offset;
-    if (slot != t.cta->slot || access == ATOMIC) {
-        // Of another CTA of the cluster: barriers of the cluster and mbarriers order these.
-        if (access != READ) for (u32 i = 0; i < n; ++i) s[i].written = machine.epoch - 1;
-        return;
-    }
     const u32 epoch = t.cta->warps[t.index / 32].epoch;
-    for (u32 i = 0; i < n; ++i) note(s[i], t, epoch, access, unchecked, offset + i);
+    for (u32 i = 0; i < n; ++i) note(s[i], t, epoch, access, offset + i);
 }
 
-u8 *shared_at(u32 address, u32 n, u32 align, Access access, bool unchecked) {
+u8 *shared_at(u32 address, u32 n, u32 align, Access access) {
     const Cta &own = *machine.now->cta;
     u32 rank = address >> kRankShift, slot = rank ? own.slot - own.rank + rank - 1 : own.slot;
     if (rank > machine.cluster || (address & ((1u << kRankShift) - 1)) >= kArena) fail("%x is no address of shared memory", address);
     u32 offset = address & kOffset;
-    check_shared(slot, offset, n, align, access, unchecked);
+    check_shared(slot, offset, n, align, access);
     return arenas + size_t(slot) * kArena + offset;
 }
 
@@ -142,7 +138,7 @@ API void emulator_global(const void *p, u32 n, bool write) { check_global(p, n, 
 static void access(const void *p, size_t n, u32 align, Access kind) {
     if (is_shared(p)) {
         size_t at = size_t(static_cast<const u8 *>(p) - arenas);
-        return check_shared(u32(at / kArena), u32(at % kArena), u32(n), align, kind, false);
+        return check_shared(u32(at / kArena), u32(at % kArena), u32(n), align, kind);
     }
     if (!emulator_is_stack(p)) check_global(p, n, align, kind);
 }

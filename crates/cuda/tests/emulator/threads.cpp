@@ -1,4 +1,5 @@
 // Threads as fibers, and how they wait for each other (emulator.h).
+#include "driver.h"
 #include "emulator.h"
 #include <cstdarg>
 #include <cstdio>
@@ -180,7 +181,6 @@ static void run() {
 
 static void prepare_ctas(u64 first, u32 count) {
     machine.ctas.assign(count, Cta{});
-    machine.first_epoch = ++machine.epoch;
     ++machine.epoch;
     for (u32 i = 0; i < count; ++i) {
         Cta &cta = machine.ctas[i];
@@ -194,24 +194,16 @@ static void prepare_ctas(u64 first, u32 count) {
     machine.cluster_barrier = Barrier{};
 }
 
-// A kernel's entry, its parameters, and its launch; returns what failed, or null. `statics` are the bytes of variables in shared memory.
-struct Launch {
-    const char *kernel;
-    void (*entry)(void **);
-    void **parameters;
-    u32 grid[3], threads, dynamic, statics, cluster;
-    bool cooperative;
-};
-
-API const char *emulator_launch(const Launch *launch) {
-    entry = launch->entry, parameters = launch->parameters;
-    machine.kernel = launch->kernel;
-    machine.grid = Dim{launch->grid[0], launch->grid[1], launch->grid[2]};
-    machine.threads = launch->threads, machine.dynamic = launch->dynamic, machine.statics = launch->statics, machine.cluster = launch->cluster;
+// Returns what failed, or null.
+API const char *emulator_launch(const launch *given) {
+    entry = given->entry, parameters = given->parameters;
+    machine.kernel = given->kernel;
+    machine.grid = Dim{given->grid[0], given->grid[1], given->grid[2]};
+    machine.threads = given->threads, machine.dynamic = given->dynamic, machine.statics = given->statics, machine.cluster = given->cluster;
     machine.failure[0] = 0;
     machine.pending.clear();
-    const u64 total = u64(launch->grid[0]) * launch->grid[1] * launch->grid[2];
-    const u32 together = launch->cooperative ? u32(total) : launch->cluster;
+    const u64 total = u64(given->grid[0]) * given->grid[1] * given->grid[2];
+    const u32 together = given->cooperative ? u32(total) : given->cluster;
     for (u64 first = 0; first < total && !machine.failure[0]; first += together) {
         prepare_ctas(first, together);
         run();

@@ -1,7 +1,9 @@
-// The driver's encoding of a TMA descriptor, which the emulator reads: C and C++. 128 bytes.
+// What the driver passes to the emulator: C and C++.
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
+// A TMA descriptor. 128 bytes.
 struct tensor_map {
     uint64_t address;
     uint64_t strides[4];                         // bytes, of all dimensions but the innermost
@@ -11,4 +13,13 @@ struct tensor_map {
     uint16_t channels, pixels;
     uint8_t steps[5], kind, rank, swizzle, im2col;
     uint8_t unused[33];
+};
+
+// A launch: the kernel's entry and its parameters; bytes of dynamic shared memory and of variables in shared memory; CTAs of a cluster.
+struct launch {
+    const char *kernel;
+    void (*entry)(void **parameters);
+    void **parameters;
+    uint32_t grid[3], threads, dynamic, statics, cluster;
+    bool cooperative;
 };
