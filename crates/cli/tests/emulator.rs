@@ -48,8 +48,10 @@ fn build() -> Option<PathBuf> {
 #[cfg_attr(not(all(target_arch = "x86_64", target_os = "linux")), ignore = "the emulator is for Linux on x86-64")]
 fn kernels_give_what_the_reference_gives() {
     let Some(folder) = built() else { return };
-    let lists = std::env::var("OXIDNN_LINES").unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/gpu/emulated.txt").into());
-    let problems: Vec<String> = lists.split(',').flat_map(|list| std::fs::read_to_string(list).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let lists =
+        std::env::var("OXIDNN_LINES").unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/gpu/emulated.txt").into());
+    let problems: Vec<String> =
+        lists.split(',').flat_map(|list| std::fs::read_to_string(list).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()).collect();
     // Every second line each, for the emulator runs one kernel at a time.
     let parts = [0, 1].map(|part| {
         let list = folder.join(format!("{part}.txt"));
