@@ -51,6 +51,7 @@ fn geometry(op: &Conv, z: &ConvSizes, emit: &mut Emitter) {
     let n = op.src.dims().len() - 2;
     let own = |v: [i64; 3]| v[3 - n..].to_vec();
     emit.define("SPATIAL", n);
+    emit.define("ACROSS", 1);
     emit.sizes("kernel", &own(z.k));
     emit.sizes("step", &own(z.s));
     emit.number("taps", z.k.iter().product());
