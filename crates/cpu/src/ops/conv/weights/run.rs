@@ -3,7 +3,7 @@
 use super::copy::{Copy, Reader};
 use super::prefetch::{Prefetches, Runs};
 use super::side::{Places, Strides};
-use super::tiled::{Code, Gradient, MAX_PANEL_COLUMNS, Side, TRANSPOSED_CHANNELS};
+use super::tiled::{Code, Gradient, MAX_PANEL_COLUMNS, Side, TRANSPOSED_CHANNELS, Tiles};
 use crate::kernels::access::Pos;
 use crate::kernels::amx::{Addend, Repeat, TileRegisters};
 use crate::kernels::chain::Chain;
@@ -29,10 +29,6 @@ impl Generated for Gradient {
 
     fn build(&self) -> Result<Code, Error> {
         self.code()
-    }
-
-    fn table_bytes(&self) -> usize {
-        size_of_val(&*self.joint)
     }
 
     fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
@@ -101,9 +97,8 @@ struct Block {
 struct Depth {
     at: Block,
     places: Places,
-    /// Groups of images, and words of a pixel in one group.
-    groups: usize,
-    joint_images: usize,
+    /// Images, or pairs of them that share words.
+    images: usize,
     /// Bytes from a copied panel to the next.
     panel: usize,
     /// Whether this is the first box of a slice, so that sums start with zero.
@@ -140,7 +135,7 @@ impl Ready<'_> {
     }
 }
 
-/// What the tiles of a tap and some panels need.
+/// What the tiles of a tap and panel need.
 struct Work<'w, 'h> {
     /// Those of all taps and panels of the block; with a single box, of some panels.
     sums: &'w mut [f32],
@@ -223,10 +218,10 @@ fn place(reader: &Reader<'_>, strides: &Strides, channel: usize) -> usize {
 }
 
 impl Gradient {
-    /// The products of `count` taps of a window row over copies with `joint_images` words of a pixel.
-    fn repeat(&self, count: usize, joint_images: usize) -> Repeat {
+    /// The products of `count` taps of a window row.
+    fn repeat(&self, count: usize) -> Repeat {
         let dim = &self.sliding().grid.dims[2];
-        let pixels = self.taps_apart * dim.dilation / dim.stride * joint_images;
+        let pixels = self.taps_apart * dim.dilation / dim.stride;
         let [a, b] = if self.rows_slide { [pixels * 4, 0] } else { [0, pixels * self.line() * 4] };
         Repeat { times: count, a, b, sums: self.taps_apart * self.region() }
     }
@@ -267,14 +262,14 @@ impl<'a> Bound<'a> {
         let (mut i, mut at, mut pair_offset) = (index, [(0, 0); 4], [0; 4]);
         let dims = p.rows.grid.dims.map(|d| d.places);
         for d in (0..4).rev() {
-            let n = if d == 0 { p.images.div_ceil(p.joint_images) } else { dims[d - 1] };
+            let n = if d == 0 { p.images.div_ceil(p.vnni) } else { dims[d - 1] };
             let (first, count, behind) = p.span(d, n, i % p.boxes[d]);
             (at[d], pair_offset[d]) = ((first, count), behind);
             i /= p.boxes[d];
         }
-        let first = at[0].0 * p.joint_images;
+        let first = at[0].0 * p.vnni;
         Places {
-            images: (first, (at[0].1 * p.joint_images).min(p.images - first)),
+            images: (first, (at[0].1 * p.vnni).min(p.images - first)),
             at: [at[1], at[2], at[3]],
             pair_offset: [pair_offset[1], pair_offset[2], pair_offset[3]],
         }
@@ -301,13 +296,11 @@ impl<'a> Bound<'a> {
         for index in boxes.clone() {
             let places = self.places(index);
             let images = places.images.1.div_ceil(p.vnni);
-            let (groups, joint_images) = if p.joint_images > p.vnni { (1, images) } else { (images, 1) };
-            let panel = groups * joint_images * p.columns.grid.pixels().unwrap_or(0) * p.line() * 4;
+            let panel = images * p.columns.grid.pixels().unwrap_or(0) * p.line() * 4;
             let depth = Depth {
                 at,
                 places,
-                groups,
-                joint_images,
+                images,
                 panel,
                 fresh: index == boxes.start,
                 done: index + 1 == boxes.end && p.slices == 1,
@@ -345,8 +338,8 @@ impl<'a> Bound<'a> {
             _ if self.is_rows(side) => self.plan.pitch(count),
             _ => self.plan.line(),
         };
-        let (panel, groups, joint_images) = (depth.panel / 4, depth.groups, depth.joint_images);
-        Copy { plan: self.plan, side, reader: self.reader(side), channels, width, to, panel, groups, joint_images }.all(&depth.places);
+        let (panel, images) = (depth.panel / 4, depth.images);
+        Copy { plan: self.plan, side, reader: self.reader(side), channels, width, to, panel, images }.all(&depth.places);
     }
 
     /// An operand from a channel of the group on: in place, or its copy.
@@ -383,8 +376,7 @@ impl<'a> Bound<'a> {
                 width: channels,
                 panel: 0,
                 to: copied,
-                groups: depth.groups,
-                joint_images: depth.joint_images,
+                images: depth.images,
             };
             copy.all(&depth.places);
             let pixel = channels * 4;
@@ -393,26 +385,25 @@ impl<'a> Bound<'a> {
                 squares.run(from, Matrix { buf: to, at: done * row + to_at * 4, row }, count, channels * taps);
             };
             let ((cells, lines), (places, _)) = (grid.lines(), grid.turned().lines());
-            if grid.is_merged() {
-                (0..depth.groups * lines).for_each(|i| turn([i * cells * pixel, grid.dims[2].stride * pixel], i * places, places));
+            if grid.merged {
+                (0..depth.images * lines).for_each(|i| turn([i * cells * pixel, grid.dims[2].stride * pixel], i * places, places));
             } else {
-                turn([0, pixel], 0, depth.groups * grid.pixels().unwrap_or(0) * depth.joint_images);
+                turn([0, pixel], 0, depth.images * grid.pixels().unwrap_or(0));
             }
         }
     }
 
-    /// The tiles of a box.
+    /// The products of a box: panel by panel, the taps of a call at a time.
     fn multiply(&self, ready: &Ready, sums: &mut [f32], words: &mut [usize], mut held: Option<&mut TileRegisters<'_>>) {
-        let (p, at) = (self.plan, &ready.depth.at);
-        for first in ready.panels.clone().step_by(p.panels_of_lists) {
-            let panels = first..ready.panels.end.min(first + p.panels_of_lists);
-            let mut prefetches = self.prefetches(ready, panels.end - 1);
-            for (tap, count) in p.tap_runs() {
+        let at = &ready.depth.at;
+        for panel in ready.panels.clone() {
+            let mut prefetches = self.prefetches(ready, panel);
+            for (tap, count) in self.plan.tap_runs() {
                 let work = Work { sums: &mut *sums, words, prefetches: &mut prefetches, held: held.as_deref_mut() };
-                if self.taps(ready, panels.clone(), (tap, count), work) || !ready.depth.done {
+                if self.taps(ready, (panel, tap), count, work) || !ready.depth.done {
                     continue;
                 }
-                for (panel, tap) in panels.clone().flat_map(|panel| self.run_of(tap, count).map(move |tap| (panel, tap))) {
+                for tap in self.run_of(tap, count) {
                     self.store(at, (panel, tap), &mut sums[self.sums(at, (panel, tap))]);
                 }
             }
@@ -433,34 +424,34 @@ impl<'a> Bound<'a> {
         start..start + at.rows.1 * p.rows_per_channel() * p.panel
     }
 
-    /// The tiles of the taps of a call and some panels over a box; true if they have stored their sums.
-    fn taps(&self, ready: &Ready, panels: Range<usize>, (tap, count): ([usize; 3], usize), mut work: Work<'_, '_>) -> bool {
+    /// The products of a panel and the `count` taps of a call, of which `tap` is the first; true if they have stored their sums.
+    fn taps(&self, ready: &Ready, (panel, tap): (usize, [usize; 3]), count: usize, work: Work<'_, '_>) -> bool {
         let (p, at, dst, fresh) = (self.plan, &ready.depth.at, self.epilogue.dst(), ready.depth.fresh);
-        let (pairs, words) = work.words.split_at_mut(p.pairs);
+        let Work { sums: all, words, prefetches, held } = work;
+        let (pairs, words) = words.split_at_mut(p.pairs);
         let parts = Parts::new(p, ready, tap, pairs);
         let whole = p.epilogue.is_some() && self.lines == Lines::Panel;
+        let sums = self.sums(at, (panel, tap));
         // The zeros behind the columns, or those of a tap that is on padding everywhere.
-        let cleared = |panel: &usize| whole && (parts.pairs.is_empty() || at.columns.1 - panel * p.panel < p.panel);
-        for panel in panels.clone().filter(cleared) {
+        if whole && (parts.pairs.is_empty() || at.columns.1 - panel * p.panel < p.panel) {
             let to = dst.offset(&self.position(at, (panel, tap))) * size_of::<f32>();
-            dst.buf().part(to, self.sums(at, (panel, tap)).len() * size_of::<f32>()).fill(0);
+            dst.buf().part(to, sums.len() * size_of::<f32>()).fill(0);
         }
         if parts.pairs.is_empty() {
-            let fills = panels.filter(|_| fresh && !whole).flat_map(|panel| self.run_of(tap, count).map(move |tap| (panel, tap)));
-            fills.for_each(|(panel, tap)| work.sums[self.sums(at, (panel, tap))].fill(0.0));
+            let fills = self.run_of(tap, count).filter(|_| fresh && !whole);
+            fills.for_each(|tap| all[self.sums(at, (panel, tap))].fill(0.0));
             return whole;
         }
-        if let (Code::Amx(code), Some(held)) = (self.code, &mut work.held) {
-            let repeat = p.repeat(count, ready.depth.joint_images);
-            for panel in panels {
-                let (sums, rows) = (self.sums(at, (panel, tap)), at.rows.1 * p.rows_per_channel());
-                let sums = &mut work.sums[sums.start..sums.end + (count - 1) * repeat.sums];
+        match (self.code, held) {
+            (Code::Amx(code), Some(held)) => {
+                let repeat = p.repeat(count);
+                let sums = &mut all[sums.start..sums.end + (count - 1) * repeat.sums];
                 let addend = Addend {
                     parts: parts.pairs,
                     steps: parts.steps,
                     a: (ready.rows.memory, p.transposed_row() * 4),
                     b: (ready.columns.memory, ready.columns.at + ready.panel(panel), 0),
-                    rows,
+                    rows: at.rows.1 * p.rows_per_channel(),
                     panels: 1,
                     repeat,
                     vectors: p.vectors(at.columns.0 + panel * p.panel),
@@ -468,25 +459,17 @@ impl<'a> Bound<'a> {
                 };
                 code.0.add(held, &addend, words, (sums, p.panel));
             }
-            return false;
-        }
-        if let Code::Portable = self.code {
-            for panel in panels {
-                let sums = &mut work.sums[self.sums(at, (panel, tap))];
+            (Code::Vectors(tiles), _) => {
+                let work = Work { sums: &mut all[sums], words, prefetches, held: None };
+                self.tiles(tiles, ready, (panel, tap), &parts, work);
+            }
+            _ => {
+                let sums = &mut all[sums];
                 if fresh {
                     sums.fill(0.0);
                 }
                 self.dots(ready, panel, &parts, sums);
             }
-            return false;
-        }
-        let mut panels = panels;
-        while let Some(first) = panels.clone().next() {
-            let vectors = |panel: usize| p.vectors(at.columns.0 + panel * p.panel);
-            let end = panels.clone().find(|panel| vectors(*panel) != vectors(first)).unwrap_or(panels.end);
-            let work = Work { sums: &mut *work.sums, words: &mut *words, prefetches: &mut *work.prefetches, held: None };
-            self.tiles(ready, first..end, tap, &parts, work);
-            panels.start = end;
         }
         p.epilogue.is_some()
     }
@@ -513,73 +496,59 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// The vector tiles of a tap and panels of equally many vectors over the parts of a box.
-    fn tiles(&self, ready: &Ready, panels: Range<usize>, tap: [usize; 3], parts: &Parts<'_>, work: Work<'_, '_>) {
-        let (p, at, dst, Code::Vectors(tiles)) = (self.plan, &ready.depth.at, self.epilogue.dst(), self.code) else { return };
+    /// The vector tiles of a tap and panel over the parts of a box.
+    fn tiles(&self, tiles: &Tiles, ready: &Ready, (panel, tap): (usize, [usize; 3]), parts: &Parts<'_>, work: Work<'_, '_>) {
+        let (p, at, dst) = (self.plan, &ready.depth.at, self.epilogue.dst());
         let Work { sums, words, prefetches, .. } = work;
-        let (vectors, rows) = (p.vectors(at.columns.0 + panels.start * p.panel), at.rows.1 * p.rows_per_channel());
+        let first = at.columns.0 + panel * p.panel;
+        let (vectors, rows) = (p.vectors(first), at.rows.1 * p.rows_per_channel());
         let enough = prefetches.left().checked_sub(1).map_or(usize::MAX, |more| rows.div_ceil(MOST_ROWS * (more + 1)));
-        // The first sum of a panel in the gradient, where tiles store.
-        let place = |panel: usize| {
-            let to = p.epilogue.as_ref().map_or(0, |_| dst.offset(&self.position(at, (panel, tap))));
-            dst.buf().as_ptr().addr() + to * size_of::<f32>()
-        };
-        let to = place(panels.start);
-        let mut run_tiles = |list: &mut AddressList<'_>, count: usize| {
-            let mut here = to;
-            for panel in panels.clone().filter(|_| count > 0) {
-                let first = at.columns.0 + panel * p.panel;
-                if panel > panels.start && p.epilogue.is_some() {
-                    let to = place(panel);
-                    list.shift(to.wrapping_sub(here));
-                    here = to;
-                }
-                tiles.get(list.rows(), vectors, !ready.depth.fresh || p.ends_within(first)).run(MicrokernelCall {
-                    strips: list.strips(),
-                    prefetch: prefetches.take(count * parts.pairs.len() * (parts.steps / 4)),
-                    steps: parts.steps,
-                    a: ready.rows.memory,
-                    a_from: 0,
-                    zeros: Buf::empty(),
-                    b: ready.columns.memory,
-                    panels: Panels::one(ready.columns.at + ready.panel(panel)),
-                    c: dst.buf(),
-                    column: 0,
-                    epilogue_column: 0,
-                    epilogue: p.epilogue.as_ref().map(|_| &EpilogueArgs::NONE),
-                    sums: &mut sums[self.sums(at, (panel, tap))],
-                    sums_row: p.panel,
-                    a_step: parts.step,
-                    b_row: parts.line,
-                    last: (p.panel.min(p.columns.channels - first) - 1) % p.isa.width().lanes() + 1,
-                });
+        // The first sum in the gradient, where tiles store.
+        let to = p.epilogue.as_ref().map_or(0, |_| dst.offset(&self.position(at, (panel, tap))));
+        let to = dst.buf().as_ptr().addr() + to * size_of::<f32>();
+        let mut run_tiles = |list: &AddressList<'_>, count: usize| {
+            if count == 0 {
+                return;
             }
+            tiles.get(list.rows(), vectors, !ready.depth.fresh || p.ends_within(first)).run(MicrokernelCall {
+                strips: list.strips(),
+                prefetch: prefetches.take(count * parts.pairs.len() * (parts.steps / 4)),
+                steps: parts.steps,
+                a: ready.rows.memory,
+                a_from: 0,
+                zeros: Buf::empty(),
+                b: ready.columns.memory,
+                panels: Panels::one(ready.columns.at + ready.panel(panel)),
+                c: dst.buf(),
+                column: 0,
+                epilogue_column: 0,
+                epilogue: p.epilogue.as_ref().map(|_| &EpilogueArgs::NONE),
+                sums,
+                sums_row: p.panel,
+                a_step: parts.step,
+                b_row: parts.line,
+                last: (p.panel.min(p.columns.channels - first) - 1) % p.isa.width().lanes() + 1,
+            });
         };
-        let list = if p.is_across() { AddressList::across(words, 0) } else { AddressList::new(words, 0) };
-        let (mut list, mut listed, c_row) = (list, 0, dst.blocking().strides[p.row_dim] as usize * 4);
+        let (mut list, mut listed) = (AddressList::across(words, 0), 0);
+        let c_row = dst.blocking().strides[p.row_dim] as usize * 4;
         // Tiles of equal height are one call, or as many calls as there are runs to prefetch. Runs of contiguous rows are in this order.
         let heights = if p.is_contiguous(rows) { 1..=1 } else { 1..=MOST_ROWS };
         let any = heights == (1..=1);
         let runs = heights.rev().flat_map(|h| p.runs(rows, vectors).filter(move |run| any || run.1 == h));
-        // Rows that are not contiguous make strips of a tile each.
-        let strips = runs.flat_map(|(row, height, count)| {
-            let (strips, each) = if p.is_across() { (1, count) } else { (count, 1) };
-            (0..strips).map(move |i| (row + i * height, height, each))
-        });
-        for (row, height, count) in strips {
+        for (row, height, count) in runs {
             if height != list.rows() || listed >= enough || !list.has_room(parts.pairs.len()) {
-                run_tiles(&mut list, listed);
+                run_tiles(&list, listed);
                 list.restart(height);
                 listed = 0;
             }
             let to = (to + row * c_row, &std::array::from_fn(|i| i * c_row));
             list.strip(TileStrip { tiles: count, sums: row * p.panel * 4, a_row: 4, c_row, to });
-            let far = |row: usize| (p.row_offset(row) - p.row_offset(0)) * 4;
-            let far = if p.is_across() { [far(row); MOST_ROWS] } else { std::array::from_fn(|i| far(row + i.min(height - 1))) };
+            let far = [(p.row_offset(row) - p.row_offset(0)) * 4; MOST_ROWS];
             parts.pairs.iter().for_each(|[b, a]| list.tap(*b, *a, &far));
             listed += count;
         }
-        run_tiles(&mut list, listed);
+        run_tiles(&list, listed);
     }
 
     /// What the tiles of a panel prefetch: the next panel, or the begin of the next box.
@@ -654,9 +623,9 @@ impl<'a> Bound<'a> {
         let columns = p.panel.min(p.columns.channels - at.columns.0 - panel * p.panel);
         let rows = at.rows.1;
         for (index, sums) in sums.chunks_exact_mut(rows * p.panel).enumerate() {
-            let (joint, tap) = (p.rows.grid.joint, p.rows.grid.joint_tap(index));
-            let spatial = (joint..3).filter_map(|i| Some((i, p.tap_dim(dims, i)?)));
-            spatial.for_each(|(i, d)| pos[d] = tap[i] as i64);
+            if let Some(d) = p.tap_dim(dims, 2).filter(|_| p.rows.grid.merged) {
+                pos[d] = index as i64;
+            }
             if p.joined > 1 {
                 self.store_diagonal(pos, at.rows, sums);
                 continue;
@@ -766,27 +735,25 @@ struct Parts<'w> {
 impl Parts<'_> {
     /// Writes the pairs to `words`.
     fn new<'w>(p: &Gradient, ready: &Ready, tap: [usize; 3], words: &'w mut [usize]) -> Parts<'w> {
-        let Depth { at, places, groups, joint_images, .. } = ready.depth;
-        let joint_images = *joint_images;
+        let Depth { at, places, images, .. } = ready.depth;
         let inside: [Range<usize>; 3] = std::array::from_fn(|i| p.sliding().grid.inside(i, tap[i], places));
         let [taps_r, taps_c] = if p.rows_slide { [tap, [0; 3]] } else { [[0; 3], tap] };
         let line = |side: &Side, tap: [usize; 3], width: usize| match side.strides.filter(|_| side.in_place) {
             Some(strides) => side.grid.placed(tap, places, &strides).scaled(4),
             None => {
                 let grid = if p.is_on_amx() { side.grid.turned() } else { side.grid };
-                grid.copied(tap, grid.pixels().unwrap_or(0)).scaled(joint_images * width * 4)
+                grid.copied(tap, grid.pixels().unwrap_or(0)).scaled(width * 4)
             }
         };
-        let width = p.pixel(if p.rows.grid.is_merged() { p.rows.channels } else { at.rows.1 });
+        let width = p.pixel(if p.rows.grid.merged { p.rows.channels } else { at.rows.1 });
         let (rows, columns) = (line(&p.rows, taps_r, width), line(&p.columns, taps_c, p.line()));
-        // Divisions take longer than the rest.
-        let [mut step, mut column_step] = [rows.at[2], columns.at[2]].map(|s| if joint_images == 1 { s } else { s / joint_images });
+        let [mut step, mut column_step] = [rows.at[2], columns.at[2]];
         let start = |line: &super::side::Line| {
             line.base + (0..3).map(|i| (inside[i].start as i64 - places.at[i].0 as i64) * line.at[i] as i64).sum::<i64>()
         };
         let (first_row, first_column) = (start(&rows), start(&columns));
-        let mut counts = [*groups, inside[0].len(), inside[1].len()];
-        let mut steps = inside[2].len() * joint_images;
+        let mut counts = [*images, inside[0].len(), inside[1].len()];
+        let mut steps = inside[2].len();
         let distances = |i: usize| if i == 0 { [rows.image, columns.image] } else { [rows.at[i - 1], columns.at[i - 1]] };
         let padded = p.rows.grid.padded;
         // Padded rows are one part with the zeros between them where that takes fewer K blocks of tiles.
