@@ -3,21 +3,20 @@
 use super::copy::{Copy, Reader};
 use super::prefetch::{Prefetches, Runs};
 use super::side::{Places, Strides};
-use super::tiled::{Code, Gradient, MAX_PANEL_COLUMNS, Side, TRANSPOSED_CHANNELS, Tiles};
-use crate::kernels::access::Pos;
+use super::store::Lines;
+use super::tiled::{Code, Gradient, Side, TRANSPOSED_CHANNELS, Tiles};
 use crate::kernels::amx::{Addend, Repeat, TileRegisters};
 use crate::kernels::chain::Chain;
 use crate::kernels::dot::{self, Tap, accumulate};
 use crate::kernels::microkernel::{AddressList, EpilogueArgs, MOST_ROWS, MicrokernelCall, Panels, TileStrip};
-use crate::kernels::multiversion::{Body, Simd};
-use crate::kernels::portable_epilogue::{PortableEpilogue, Run, Sums};
+use crate::kernels::multiversion::Simd;
+use crate::kernels::portable_epilogue::PortableEpilogue;
 use crate::kernels::scratch::{Scratch, lend};
 use crate::kernels::transpose::{Matrix, RegisterTranspose};
 use crate::row::Generated;
-use oxidnn_expr::convert::bf16_pair;
 use oxidnn_jit::kernels::tiles::LINES;
 use oxidnn_runtime::{Buf, Ctx, Decision};
-use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS, Problem};
+use oxidnn_spec::{Arg, Error, Problem};
 use std::ops::Range;
 
 impl Generated for Gradient {
@@ -36,7 +35,7 @@ impl Generated for Gradient {
         let reader = |side: &Side| Reader::new(simd, ctx, side);
         let (rows, columns, lines) = (reader(&self.rows)?, reader(&self.columns)?, self.lines(&epilogue));
         let bound = Bound { plan: self, code, rows, columns, epilogue, lines };
-        if lines == Lines::Any && bound.padded().is_none() {
+        if lines == Lines::Any {
             bound.epilogue.dst().zero_padding();
         }
         if bound.epilogue.dst().dims().contains(&0) {
@@ -58,39 +57,22 @@ impl Generated for Gradient {
     }
 }
 
-/// Elements of the lines of several rows that are stored together.
-const ACROSS_ELEMENTS: usize = 256;
-
 /// A problem bound to its arguments.
-struct Bound<'a> {
-    plan: &'a Gradient,
+pub(super) struct Bound<'a> {
+    pub(super) plan: &'a Gradient,
     code: &'a Code,
     rows: Reader<'a>,
     columns: Reader<'a>,
-    epilogue: PortableEpilogue<'a>,
-    lines: Lines,
-}
-
-/// What the lines of the gradient's blocks have.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Lines {
-    /// The columns of a row, as the sums of a panel.
-    Panel,
-    /// So many columns of a pair of rows, as bf16.
-    RowPairs(usize),
-    /// So many rows of a column, or of a pair of columns as bf16.
-    Column(usize),
-    ColumnPairs(usize),
-    /// Anything else.
-    Any,
+    pub(super) epilogue: PortableEpilogue<'a>,
+    pub(super) lines: Lines,
 }
 
 /// A block of the gradient: its group, and first channels and numbers of channels.
 #[derive(Clone, Copy)]
-struct Block {
-    group: usize,
-    rows: (usize, usize),
-    columns: (usize, usize),
+pub(super) struct Block {
+    pub(super) group: usize,
+    pub(super) rows: (usize, usize),
+    pub(super) columns: (usize, usize),
 }
 
 /// A box of places for a block: a K block of the products.
@@ -145,73 +127,6 @@ struct Work<'w, 'h> {
     held: Option<&'w mut TileRegisters<'h>>,
 }
 
-/// Stores sums as pairs of bf16 rows in blocks of `width` columns, with zeros behind the last row and column.
-struct Interleaved<'a> {
-    sums: &'a [f32],
-    panel: usize,
-    columns: usize,
-    width: usize,
-    to: Buf<'a>,
-    /// The first element, and elements from a pair to the next and from a block to the next.
-    first: usize,
-    strides: [usize; 2],
-}
-
-impl Body for Interleaved<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let mut words = [0u32; MAX_PANEL_COLUMNS];
-        for (i, rows) in self.sums.chunks(2 * self.panel).enumerate() {
-            let (even, odd) = rows.split_at(self.panel);
-            // Whole vectors: panels are, and the compiler splits no loop then.
-            for (i, words) in words.as_chunks_mut::<W>().0.iter_mut().enumerate().take(self.columns.div_ceil(W)) {
-                let Some(low) = even.as_chunks::<W>().0.get(i) else { return };
-                let high = odd.as_chunks::<W>().0.get(i).unwrap_or(&[0.0; W]);
-                for (word, (low, high)) in words.iter_mut().zip(low.iter().zip(high)) {
-                    *word = bf16_pair(*low, *high);
-                }
-            }
-            words[self.columns..].fill(0);
-            for (block, words) in words[..self.columns.next_multiple_of(self.width)].chunks(self.width).enumerate() {
-                self.to.write(self.first + i * self.strides[0] + block * self.strides[1], bytemuck::cast_slice::<u32, u16>(words));
-            }
-        }
-    }
-}
-
-/// Lines of `width` words, each of a column of sums or, as bf16, of a pair of columns, with zeros behind the last row.
-struct Across<'a> {
-    rows: &'a [f32],
-    panel: usize,
-    columns: Range<usize>,
-    width: usize,
-    pairs: bool,
-    words: &'a mut [u32],
-}
-
-impl Body for Across<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Across { rows, panel, columns, width, pairs, words } = self;
-        if rows.len() < width * panel {
-            words.fill(0);
-        }
-        for (i, row) in rows.chunks_exact(panel).enumerate() {
-            let lines = words.chunks_exact_mut(width);
-            let row = &row[columns.clone()];
-            if !pairs {
-                lines.zip(row).for_each(|(line, sum)| line[i] = sum.to_bits());
-                continue;
-            }
-            lines.zip(row.chunks(2)).for_each(|(line, pair)| line[i] = bf16_pair(pair[0], pair.get(1).copied().unwrap_or(0.0)));
-        }
-    }
-}
-
 /// The byte offset of a channel of an operand.
 fn place(reader: &Reader<'_>, strides: &Strides, channel: usize) -> usize {
     (reader.first + strides.channel(channel)) * 4
@@ -225,31 +140,10 @@ impl Gradient {
         let [a, b] = if self.rows_slide { [pixels * 4, 0] } else { [0, pixels * self.line() * 4] };
         Repeat { times: count, a, b, sums: self.taps_apart * self.region() }
     }
-
-    /// The lines of the gradient, if they are stored whole and unchanged.
-    fn lines(&self, epilogue: &PortableEpilogue<'_>) -> Lines {
-        let (dst, b) = (epilogue.dst(), epilogue.dst().blocking());
-        let pairs = || self.pairs_of_rows(b).map(Lines::RowPairs).or(self.pairs_of_columns(b).map(Lines::ColumnPairs));
-        let mut inner = b.inner.iter();
-        let alone = inner.next().filter(|_| inner.next().is_none()).map(|(dim, width)| (dim, width as usize));
-        match (dst.dtype(), alone) {
-            _ if self.joined > 1 || !epilogue.is_plain() => Lines::Any,
-            (DataType::Bf16, _) => pairs().unwrap_or(Lines::Any),
-            (DataType::F32, Some((dim, width))) if dim == self.column_dim => {
-                let is_panel = width == self.panel && b.strides[self.row_dim] == width as i64;
-                if is_panel { Lines::Panel } else { Lines::Any }
-            }
-            (DataType::F32, Some((_, width))) if width <= MAX_PANEL_COLUMNS && alone.is_some_and(|a| a.0 == self.row_dim) => {
-                let is_whole = self.rows.blocks == 1 || self.rows.each.is_multiple_of(width);
-                if is_whole { Lines::Column(width) } else { Lines::Any }
-            }
-            _ => Lines::Any,
-        }
-    }
 }
 
 impl<'a> Bound<'a> {
-    fn at(&self, block: usize) -> Block {
+    pub(super) fn at(&self, block: usize) -> Block {
         let p = self.plan;
         let (r, rest) = (block % p.rows.blocks, block / p.rows.blocks);
         let (c, group) = (rest % p.columns.blocks, rest / p.columns.blocks);
@@ -417,7 +311,7 @@ impl<'a> Bound<'a> {
     }
 
     /// The sums of a tap and panel of a block.
-    fn sums(&self, at: &Block, (panel, [d, h, w]): (usize, [usize; 3])) -> Range<usize> {
+    pub(super) fn sums(&self, at: &Block, (panel, [d, h, w]): (usize, [usize; 3])) -> Range<usize> {
         let (p, [_, th, tw], [panels, kept]) = (self.plan, self.plan.taps(), self.plan.kept);
         let index = panel % panels * kept + ((d * th + h) * tw + w) % kept;
         let start = index * p.region();
@@ -426,22 +320,25 @@ impl<'a> Bound<'a> {
 
     /// The products of a panel and the `count` taps of a call, of which `tap` is the first; true if they have stored their sums.
     fn taps(&self, ready: &Ready, (panel, tap): (usize, [usize; 3]), count: usize, work: Work<'_, '_>) -> bool {
-        let (p, at, dst, fresh) = (self.plan, &ready.depth.at, self.epilogue.dst(), ready.depth.fresh);
+        let (p, at, fresh) = (self.plan, &ready.depth.at, ready.depth.fresh);
         let Work { sums: all, words, prefetches, held } = work;
         let (pairs, words) = words.split_at_mut(p.pairs);
         let parts = Parts::new(p, ready, tap, pairs);
-        let whole = p.epilogue.is_some() && self.lines == Lines::Panel;
-        let sums = self.sums(at, (panel, tap));
-        // The zeros behind the columns, or those of a tap that is on padding everywhere.
-        if whole && (parts.pairs.is_empty() || at.columns.1 - panel * p.panel < p.panel) {
-            let to = dst.offset(&self.position(at, (panel, tap))) * size_of::<f32>();
-            dst.buf().part(to, sums.len() * size_of::<f32>()).fill(0);
+        let (rows, columns) = (at.rows.1 * p.rows_per_channel(), p.panel.min(at.columns.1 - panel * p.panel));
+        let stored = p.epilogue.is_some();
+        if stored {
+            let pos = self.position(at, (panel, tap));
+            self.pad(pos, (rows, columns));
+            if parts.pairs.is_empty() {
+                self.zeros(pos, rows, 0..columns);
+            }
         }
         if parts.pairs.is_empty() {
-            let fills = self.run_of(tap, count).filter(|_| fresh && !whole);
+            let fills = self.run_of(tap, count).filter(|_| fresh && !stored);
             fills.for_each(|tap| all[self.sums(at, (panel, tap))].fill(0.0));
-            return whole;
+            return stored;
         }
+        let sums = self.sums(at, (panel, tap));
         match (self.code, held) {
             (Code::Amx(code), Some(held)) => {
                 let repeat = p.repeat(count);
@@ -451,7 +348,7 @@ impl<'a> Bound<'a> {
                     steps: parts.steps,
                     a: (ready.rows.memory, p.transposed_row() * 4),
                     b: (ready.columns.memory, ready.columns.at + ready.panel(panel), 0),
-                    rows: at.rows.1 * p.rows_per_channel(),
+                    rows,
                     panels: 1,
                     repeat,
                     vectors: p.vectors(at.columns.0 + panel * p.panel),
@@ -471,7 +368,7 @@ impl<'a> Bound<'a> {
                 self.dots(ready, panel, &parts, sums);
             }
         }
-        p.epilogue.is_some()
+        stored
     }
 
     /// Adds the products of a tap and panel in portable code.
@@ -582,143 +479,6 @@ impl<'a> Bound<'a> {
             let at = place(reader, &s, group * side.channels + start);
             Runs::new(side, &s, places, reader.view.buf().as_ptr().addr() + at, count)
         })
-    }
-
-    /// Stores the sums of a block.
-    fn store_all(&self, block: usize, sums: &mut [f32]) {
-        let p = self.plan;
-        let at = self.at(block);
-        let [td, th, tw] = p.taps();
-        for panel in 0..at.columns.1.div_ceil(p.panel) {
-            for tap in (0..td * th * tw).map(|tap| [tap / (th * tw), tap / tw % th, tap % tw]) {
-                self.store(&at, (panel, tap), &mut sums[self.sums(&at, (panel, tap))]);
-            }
-        }
-    }
-
-    /// The position of a tap and panel in the gradient.
-    fn position(&self, at: &Block, (panel, tap): (usize, [usize; 3])) -> Pos {
-        let p = self.plan;
-        let dims = self.epilogue.dst().dims().len();
-        let mut pos: Pos = [0; MAX_NDIMS];
-        let each = p.rows.channels / p.joined;
-        if p.grouped {
-            pos[0] = (at.group * p.joined + at.rows.0 / each) as i64;
-        }
-        (pos[p.column_dim], pos[p.row_dim]) = ((at.columns.0 + panel * p.panel) as i64, (at.rows.0 % each) as i64);
-        for (i, tap) in tap.iter().enumerate() {
-            if let Some(d) = p.tap_dim(dims, i) {
-                pos[d] = *tap as i64;
-            }
-        }
-        pos
-    }
-
-    /// Stores the sums of a tap and panel.
-    fn store(&self, at: &Block, (panel, tap): (usize, [usize; 3]), sums: &mut [f32]) {
-        let p = self.plan;
-        let dst = self.epilogue.dst();
-        let dims = dst.dims().len();
-        let mut pos = self.position(at, (panel, tap));
-        let columns = p.panel.min(p.columns.channels - at.columns.0 - panel * p.panel);
-        let rows = at.rows.1;
-        for (index, sums) in sums.chunks_exact_mut(rows * p.panel).enumerate() {
-            if let Some(d) = p.tap_dim(dims, 2).filter(|_| p.rows.grid.merged) {
-                pos[d] = index as i64;
-            }
-            if p.joined > 1 {
-                self.store_diagonal(pos, at.rows, sums);
-                continue;
-            }
-            match self.lines {
-                Lines::Panel => {
-                    if columns < p.panel {
-                        sums.chunks_exact_mut(p.panel).for_each(|row| row[columns..].fill(0.0));
-                    }
-                    dst.buf().write(dst.offset(&pos), sums);
-                }
-                Lines::Column(width) => self.store_across(pos, sums, (columns, width), 1),
-                Lines::ColumnPairs(width) => self.store_across(pos, sums, (columns, width), 2),
-                Lines::RowPairs(width) => {
-                    let (first, strides) = (dst.offset(&pos), [p.row_dim, p.column_dim].map(|d| dst.blocking().strides[d] as usize));
-                    dst.simd().run(Interleaved { sums, panel: p.panel, columns, width, to: dst.buf(), first, strides });
-                }
-                Lines::Any => self.store_rows(pos, sums, (rows, columns)),
-            }
-        }
-    }
-
-    /// Stores `rows` by `columns` sums from the row at `pos` on.
-    fn store_rows(&self, pos: Pos, data: &mut [f32], (rows, columns): (usize, usize)) {
-        let (p, dst) = (self.plan, self.epilogue.dst());
-        if self.has_neighbours(pos[p.column_dim] as usize, columns) {
-            let (to, step) = (dst.offset(&pos), dst.blocking().strides[p.row_dim] as usize);
-            let lines = data.chunks(p.panel).take(rows).enumerate();
-            let Some(width) = self.padded() else {
-                return lines.for_each(|(i, line)| dst.buf().write(to + i * step, &line[..columns]));
-            };
-            return lines.for_each(|(i, line)| {
-                dst.buf().write(to + i * step, &[0.0f32; MAX_PANEL_COLUMNS][..width]);
-                dst.buf().write(to + i * step, &line[..columns]);
-            });
-        }
-        let sums = Sums { data, exact: None, step: p.panel, columns, dim: p.column_dim };
-        self.epilogue.store(sums, std::iter::once(Run { pos, dim: p.row_dim, step: 1, count: rows }));
-    }
-
-    /// Columns of the gradient's panels, if a panel has one of several joined groups: the zeros behind them are stored with the sums.
-    fn padded(&self) -> Option<usize> {
-        let (p, dst) = (self.plan, self.epilogue.dst());
-        let mut blocks = dst.blocking().inner.iter();
-        let width = blocks.next().filter(|block| block.0 == p.column_dim).map(|block| block.1 as usize)?;
-        let alone = blocks.next().is_none() && p.columns.channels / p.joined <= width && width <= MAX_PANEL_COLUMNS;
-        (p.joined > 1 && alone && self.has_neighbours(0, p.columns.channels / p.joined)).then_some(width)
-    }
-
-    /// Whether `columns` sums of a row, from column `first` on, are contiguous in the gradient and stored unchanged.
-    fn has_neighbours(&self, first: usize, columns: usize) -> bool {
-        let (p, dst) = (self.plan, self.epilogue.dst());
-        let mut blocks = dst.blocking().inner.iter();
-        let together = match (blocks.next(), blocks.next()) {
-            (None, _) => dst.blocking().strides[p.column_dim] == 1,
-            (Some((dim, width)), None) => dim == p.column_dim && first % width as usize + columns <= width as usize,
-            _ => false,
-        };
-        together && dst.dtype() == DataType::F32 && self.epilogue.is_plain()
-    }
-
-    /// Stores the sums of a tap of joined groups whose row and column belong to the same group, from the row at `pos` on.
-    fn store_diagonal(&self, mut pos: Pos, (first, count): (usize, usize), sums: &mut [f32]) {
-        let p = self.plan;
-        let [rows, columns] = [&p.rows, &p.columns].map(|side| side.channels / p.joined);
-        let mut row = first;
-        while row < first + count {
-            let (group, n) = (row / rows, (rows - row % rows).min(first + count - row));
-            self.store_rows(pos, &mut sums[(row - first) * p.panel + group * columns..], (n, columns));
-            (pos[0], pos[p.row_dim], row) = (pos[0] + 1, 0, row + n);
-        }
-    }
-
-    /// Stores the sums of a tap and panel in a gradient with lines of `width` rows of `each` columns: one, or a pair as bf16.
-    fn store_across(&self, mut pos: Pos, sums: &[f32], (columns, width): (usize, usize), each: usize) {
-        let (p, dst, pairs) = (self.plan, self.epilogue.dst(), each == 2);
-        let step = dst.blocking().strides[p.column_dim] as usize;
-        // Lines that follow each other are stored together.
-        let together = if step == width * each { ACROSS_ELEMENTS / width } else { 1 };
-        for rows in sums.chunks(width * p.panel) {
-            let (to, mut words) = (dst.offset(&pos), [0; ACROSS_ELEMENTS]);
-            for first in (0..columns).step_by(together * each) {
-                let columns = first..columns.min(first + together * each);
-                let (to, words) = (to + first / each * step, &mut words[..columns.len().div_ceil(each) * width]);
-                dst.simd().run(Across { rows, panel: p.panel, columns, width, pairs, words: &mut *words });
-                if pairs {
-                    dst.buf().write(to, bytemuck::cast_slice::<u32, u16>(words));
-                } else {
-                    dst.buf().write(to, words);
-                }
-            }
-            pos[p.row_dim] += width as i64;
-        }
     }
 }
 

@@ -449,7 +449,7 @@ impl Gradient {
             let places = half.map_or(n, |h| h.count);
             (each[i], boxes[i]) = cut(places, left, 1);
             boxes[i] = half.map_or(boxes[i], |h| h.boxes(n, each[i]));
-            left = if each[i] == places { left / places.max(1) } else { 1 };
+            left = if each[i] >= places { left / places.max(1) } else { 1 };
         }
         let at = [each[1], each[2], each[3]];
         let grids = [Grid::new(window, at, merged), Grid::new(window.map(|d| Dim::of_places(d.places)), at, false)];
@@ -774,11 +774,7 @@ impl Gradient {
         self.sums = region.checked_mul(self.kept[0].checked_mul(self.kept[1])?)?.next_multiple_of(16);
         let parts = self.each[0].checked_mul(self.each[1])?.checked_mul(self.each[2])?;
         self.pairs = parts.checked_mul(2)?;
-        let list = if self.is_on_amx() {
-            Accumulate::words(parts)
-        } else {
-            AddressList::words(1, [MOST_ROWS, 1], parts)?.max(LIST_WORDS)
-        };
+        let list = if self.is_on_amx() { Accumulate::words(parts) } else { AddressList::words(1, [MOST_ROWS, 1], parts)?.max(LIST_WORDS) };
         self.table = self.pairs.checked_add(list)?.checked_mul(size_of::<usize>() / size_of::<f32>())?.next_multiple_of(16);
         let words = [&self.rows, &self.columns].map(|side| self.words(&side.grid));
         let words = [words[0]?, words[1]?];
