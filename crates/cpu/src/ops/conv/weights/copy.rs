@@ -5,6 +5,7 @@ use super::tiled::{Gradient, Side};
 use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::dot::pack::{self, Source, Span};
 use crate::kernels::multiversion::{Body, Simd};
+use oxidnn_jit::kernels::tiles::LINES;
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{DataType, Error, MAX_NDIMS};
 
@@ -62,7 +63,7 @@ impl Copy<'_, '_> {
     pub(super) fn all(&self, places: &Places) {
         let (grid, images) = (&self.side.grid, places.images.0 + places.images.1);
         if grid.padded {
-            grid.epilogues(places).for_each(|slot| self.words(places, slot, |_, to| self.zeros(to, grid.epilogue)));
+            grid.epilogues(places).for_each(|slot| self.words(places, slot, |_, to| self.zeros(to, LINES)));
         }
         grid.rows(places, |pixel, [low, high]| {
             self.words(places, pixel, |image, to| {

@@ -190,7 +190,7 @@ impl<'a> Bound<'a> {
         for index in boxes.clone() {
             let places = self.places(index);
             let images = places.images.1.div_ceil(p.vnni);
-            let panel = images * p.columns.grid.pixels().unwrap_or(0) * p.line() * 4;
+            let panel = p.columns.grid.all_pixels(images).unwrap_or(0) * p.line() * 4;
             let depth = Depth {
                 at,
                 places,
@@ -282,7 +282,7 @@ impl<'a> Bound<'a> {
             if grid.merged {
                 (0..depth.images * lines).for_each(|i| turn([i * cells * pixel, grid.dims[2].stride * pixel], i * places, places));
             } else {
-                turn([0, pixel], 0, depth.images * grid.pixels().unwrap_or(0));
+                turn([0, pixel], 0, grid.all_pixels(depth.images).unwrap_or(0));
             }
         }
     }

@@ -92,7 +92,7 @@ impl Dim {
     }
 
     /// Pixels from the first to the last that any tap reads at `places` places.
-    fn span(&self, places: usize) -> usize {
+    pub(super) fn span(&self, places: usize) -> usize {
         (places.max(1) - 1) * self.stride + (self.taps.max(1) - 1) * self.dilation + 1
     }
 
@@ -181,8 +181,10 @@ pub(crate) struct Grid {
     pub(crate) merged: bool,
     /// Whether all slots are copied, with zeros for those that have no pixel, so that taps are inside at all places of a row.
     pub(crate) padded: bool,
-    /// Slots behind the rows of a padded copy: zeros over which products go on to whole K blocks of tiles.
-    pub(crate) epilogue: usize,
+    /// Slots behind the rows of each image of a padded copy, and behind those of the last one: zeros over which products go on to whole K
+    /// blocks of tiles. Those of one operand suffice between images.
+    epilogue: usize,
+    tail: usize,
 }
 
 /// Strides, and the offset of the first pixel that a tap reads at a box's first place.
@@ -205,7 +207,7 @@ impl Line {
 impl Grid {
     /// The grid of boxes of `each` places.
     pub(crate) fn new(dims: [Dim; 3], each: [usize; 3], merged: bool) -> Grid {
-        let mut grid = Grid { dims, phases: [1; 3], slots: [1; 3], first: [0; 3], merged, padded: false, epilogue: 0 };
+        let mut grid = Grid { dims, phases: [1; 3], slots: [1; 3], first: [0; 3], merged, padded: false, epilogue: 0, tail: 0 };
         for (i, dim) in dims.iter().enumerate() {
             if grid.is_merged(i) {
                 grid.slots[i] = dim.span(each[i]);
@@ -223,12 +225,12 @@ impl Grid {
     /// one part of the reduction.
     pub(crate) fn padded([mut sliding, mut other]: [Grid; 2]) -> [Grid; 2] {
         let (across, rows) = (sliding.slots[2], LINES.div_ceil(sliding.slots[2].max(1)));
-        (sliding.padded, sliding.epilogue) = (true, LINES);
+        (sliding.padded, sliding.tail) = (true, LINES);
         other.slots[2] = across;
         if other.slots[0] > 1 {
             other.slots[1] += rows;
         }
-        [sliding, Grid { padded: true, epilogue: sliding.epilogue, ..other }]
+        [sliding, Grid { padded: true, epilogue: LINES, ..other }]
     }
 
     /// The grid of a transposed copy, whose rows have the pixels of one channel. If a row of the window is merged, it has places instead of
@@ -269,7 +271,12 @@ impl Grid {
         (self.slots[2], self.phases.iter().product::<usize>() * self.slots[0] * self.slots[1])
     }
 
-    /// Pixels of a copy; `None` on overflow.
+    /// Pixels of a copy of `images` images; `None` on overflow.
+    pub(crate) fn all_pixels(&self, images: usize) -> Option<usize> {
+        self.pixels()?.checked_mul(images)?.checked_add(self.tail)
+    }
+
+    /// Pixels from one image of a copy to the next; `None` on overflow.
     pub(crate) fn pixels(&self) -> Option<usize> {
         self.phases.iter().chain(&self.slots).try_fold(1usize, |n, s| n.checked_mul(*s))?.checked_add(self.epilogue)
     }

@@ -41,7 +41,7 @@ fn pixels_are_where_lines_say() {
             for first in (0..dim.places).step_by(each) {
                 let count = each.min(dim.places - first);
                 let places = Places { images: (0, 1), at: [(0, 1), (0, 1), (first, count)], pair_offset: [0; 3] };
-                let mut copy = vec![None; grid.pixels().unwrap()];
+                let mut copy = vec![None; grid.all_pixels(1).unwrap()];
                 grid.rows(&places, |to, [row, _]| {
                     for i in 0..row.count {
                         copy[to + row.before + i] = Some(row.first + i * row.step);
@@ -101,7 +101,7 @@ fn padded_slots_are_where_lines_say() {
             for first in (0..dim.places).step_by(each) {
                 let count = each.min(dim.places - first);
                 let places = Places { images: (0, 1), at: [(0, 1), (0, 1), (first, count)], pair_offset: [0; 3] };
-                let mut copy = vec![None; grid.pixels().unwrap()];
+                let mut copy = vec![None; grid.all_pixels(1).unwrap()];
                 grid.rows(&places, |to, [row, _]| {
                     for i in 0..row.count {
                         copy[to + row.before + i] = Some(row.first + i * row.step);

@@ -31,7 +31,7 @@ use crate::ops::conv::dense;
 use crate::ops::support;
 use crate::row::{RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
-use oxidnn_jit::kernels::tiles::ROWS;
+use oxidnn_jit::kernels::tiles::{LINES, ROWS};
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, Blocking, DataType, Error, Problem, Tensor};
 use std::sync::Arc;
@@ -358,6 +358,12 @@ impl Task {
             let in_l1 = (budget.near / ((panel + CACHE_LINE_ELEMENTS) * size_of::<f32>())).max(1);
             return if all <= 2 * in_l1 { all.max(1) } else { in_l1 };
         }
+        if isa.amx && !self.merged {
+            // The rows of a tile stay in L1 for all panels and taps.
+            let in_l1 = budget.near / (ROWS * size_of::<f32>());
+            let padding = self.window.iter().fold(1.0, |n, dim| n * dim.span(dim.places) as f64 / (dim.places.max(1) * dim.stride) as f64);
+            return ((in_l1 as f64 / padding) as usize).max(LINES);
+        }
         let most = if self.merged { MERGED_STEPS_BY_COLUMNS } else { BOX_STEPS_BY_COLUMNS };
         let row = self.channels[usize::from(self.x_columns)] * joined * size_of::<f32>();
         (most / panel).min(budget.rows / row.max(1)).min(all / MIN_BOXES).max(most / MAX_PANEL_COLUMNS)
@@ -661,7 +667,7 @@ impl Gradient {
 
     /// Words of the pixels of a box in a copy of `grid`, for each channel.
     pub(crate) fn words(&self, grid: &Grid) -> Option<usize> {
-        grid.pixels()?.checked_mul(self.each[0])
+        grid.all_pixels(self.each[0])
     }
 
     /// Taps with products of their own; merged ones count once.
