@@ -42,8 +42,8 @@ pub(super) struct Copy<'c, 'a> {
     pub(super) panel: usize,
     /// The destination.
     pub(super) to: Buf<'c>,
-    /// Images, or pairs of them that share words.
-    pub(super) images: usize,
+    /// Images, or pairs of them that share words: one after the other, and side by side.
+    pub(super) images: [usize; 2],
 }
 
 /// Pixels of a row: the first element, elements from one pixel to the next, and number of pixels.
@@ -80,8 +80,10 @@ impl Copy<'_, '_> {
     /// Calls `each` with the first images of all words of a pixel, and where these go.
     fn words(&self, places: &Places, pixel: usize, mut each: impl FnMut(usize, usize)) {
         let pixels = self.side.grid.pixels().unwrap_or(0);
-        for i in 0..self.images {
-            each(places.images.0 + i * self.plan.vnni, (i * pixels + pixel) * self.width);
+        let [count, side_by_side] = self.images;
+        for (i, word) in (0..count).flat_map(|i| (0..side_by_side).map(move |word| (i, word))) {
+            let image = places.images.0 + (i * side_by_side + word) * self.plan.vnni;
+            each(image, ((i * pixels + pixel) * side_by_side + word) * self.width);
         }
     }
 
@@ -98,7 +100,7 @@ impl Copy<'_, '_> {
             if count == 0 {
                 continue;
             }
-            let (at, met) = (to + from * self.width, [&low, &high].map(|row| (row.before..row.before + row.count).contains(&from)));
+            let (at, met) = (to + from * self.pitch(), [&low, &high].map(|row| (row.before..row.before + row.count).contains(&from)));
             let place = |strides: &Strides, image: usize, row: &Row| {
                 let (first, step) = self.place(strides, image, row);
                 (first + (from - row.before) * step, step)
@@ -113,7 +115,7 @@ impl Copy<'_, '_> {
                     let (first, step) = place(strides, other, &high);
                     self.lines(strides, Pixels { first, other: None, step, count, raised: 16 }, at);
                 }
-                (None, [true, _]) => self.general(image, &low, |i, first, numbers| self.put(at + i * self.width, first, numbers)),
+                (None, [true, _]) => self.general(image, &low, |i, first, numbers| self.put(at + i * self.pitch(), first, numbers)),
                 _ if has_zeros => self.zeros(at, count),
                 _ => {}
             }
@@ -123,8 +125,18 @@ impl Copy<'_, '_> {
 
     fn zeros(&self, to: usize, pixels: usize) {
         for panel in 0..self.channels.1.div_ceil(self.width) {
-            self.to.part((to + panel * self.panel) * 4, pixels * self.width * 4).fill(0);
+            let to = to + panel * self.panel;
+            if self.pitch() == self.width {
+                self.to.part(to * 4, pixels * self.width * 4).fill(0);
+            } else {
+                (0..pixels).for_each(|i| self.to.part((to + i * self.pitch()) * 4, self.width * 4).fill(0));
+            }
         }
+    }
+
+    /// Words from one pixel to the next.
+    fn pitch(&self) -> usize {
+        self.images[1] * self.width
     }
 
     fn strides(&self) -> Option<&Strides> {
@@ -142,10 +154,10 @@ impl Copy<'_, '_> {
         let (view, paired, all) = (&self.reader.view, self.plan.vnni > 1, self.channels.1);
         self.blocks(strides, to, |done, channels, (width, panel), at| {
             let pixels = Pixels { first: pixels.first + strides.channel(self.channels.0 + done), ..pixels };
-            view.simd().run(Line { from: view.buf(), pixels, paired, channels, width, panel, to: self.to, at, pitch: self.width });
+            view.simd().run(Line { from: view.buf(), pixels, paired, channels, width, panel, to: self.to, at, pitch: self.pitch() });
         });
         if all % self.width > 0 {
-            (0..pixels.count).for_each(|i| self.pad(to + i * self.width, all));
+            (0..pixels.count).for_each(|i| self.pad(to + i * self.pitch(), all));
         }
     }
 

@@ -79,8 +79,8 @@ pub(super) struct Block {
 struct Depth {
     at: Block,
     places: Places,
-    /// Images, or pairs of them that share words.
-    images: usize,
+    /// Images, or pairs of them that share words: one after the other, and side by side.
+    images: [usize; 2],
     /// Bytes from a copied panel to the next.
     panel: usize,
     /// Whether this is the first box of a slice, so that sums start with zero.
@@ -133,10 +133,10 @@ fn place(reader: &Reader<'_>, strides: &Strides, channel: usize) -> usize {
 }
 
 impl Gradient {
-    /// The products of `count` taps of a window row.
-    fn repeat(&self, count: usize) -> Repeat {
+    /// The products of `count` taps of a window row, of so many images side by side.
+    fn repeat(&self, count: usize, side_by_side: usize) -> Repeat {
         let dim = &self.sliding().grid.dims[2];
-        let pixels = self.taps_apart * dim.dilation / dim.stride;
+        let pixels = self.taps_apart * dim.dilation / dim.stride * side_by_side;
         let [a, b] = if self.rows_slide { [pixels * 4, 0] } else { [0, pixels * self.line() * 4] };
         Repeat { times: count, a, b, sums: self.taps_apart * self.region() }
     }
@@ -156,14 +156,15 @@ impl<'a> Bound<'a> {
         let (mut i, mut at, mut pair_offset) = (index, [(0, 0); 4], [0; 4]);
         let dims = p.rows.grid.dims.map(|d| d.places);
         for d in (0..4).rev() {
-            let n = if d == 0 { p.images.div_ceil(p.vnni) } else { dims[d - 1] };
+            let n = if d == 0 { p.images.div_ceil(p.vnni * p.side_by_side) } else { dims[d - 1] };
             let (first, count, behind) = p.span(d, n, i % p.boxes[d]);
             (at[d], pair_offset[d]) = ((first, count), behind);
             i /= p.boxes[d];
         }
-        let first = at[0].0 * p.vnni;
+        let images = p.vnni * p.side_by_side;
+        let first = at[0].0 * images;
         Places {
-            images: (first, (at[0].1 * p.vnni).min(p.images - first)),
+            images: (first, (at[0].1 * images).min(p.images - first)),
             at: [at[1], at[2], at[3]],
             pair_offset: [pair_offset[1], pair_offset[2], pair_offset[3]],
         }
@@ -190,7 +191,8 @@ impl<'a> Bound<'a> {
         for index in boxes.clone() {
             let places = self.places(index);
             let images = places.images.1.div_ceil(p.vnni);
-            let panel = p.columns.grid.all_pixels(images).unwrap_or(0) * p.line() * 4;
+            let images = if p.side_by_side > 1 { [1, images] } else { [images, 1] };
+            let panel = p.columns.grid.all_pixels(images[0]).unwrap_or(0) * images[1] * p.line() * 4;
             let depth = Depth {
                 at,
                 places,
@@ -280,9 +282,9 @@ impl<'a> Bound<'a> {
             };
             let ((cells, lines), (places, _)) = (grid.lines(), grid.turned().lines());
             if grid.merged {
-                (0..depth.images * lines).for_each(|i| turn([i * cells * pixel, grid.dims[2].stride * pixel], i * places, places));
+                (0..depth.images[0] * lines).for_each(|i| turn([i * cells * pixel, grid.dims[2].stride * pixel], i * places, places));
             } else {
-                turn([0, pixel], 0, grid.all_pixels(depth.images).unwrap_or(0));
+                turn([0, pixel], 0, grid.all_pixels(depth.images[0]).unwrap_or(0) * depth.images[1]);
             }
         }
     }
@@ -341,7 +343,7 @@ impl<'a> Bound<'a> {
         let sums = self.sums(at, (panel, tap));
         match (self.code, held) {
             (Code::Amx(code), Some(held)) => {
-                let repeat = p.repeat(count);
+                let repeat = p.repeat(count, ready.depth.images[1]);
                 let sums = &mut all[sums.start..sums.end + (count - 1) * repeat.sums];
                 let addend = Addend {
                     parts: parts.pairs,
@@ -495,25 +497,26 @@ struct Parts<'w> {
 impl Parts<'_> {
     /// Writes the pairs to `words`.
     fn new<'w>(p: &Gradient, ready: &Ready, tap: [usize; 3], words: &'w mut [usize]) -> Parts<'w> {
-        let Depth { at, places, images, .. } = ready.depth;
+        let Depth { at, places, images: [images, side_by_side], .. } = ready.depth;
         let inside: [Range<usize>; 3] = std::array::from_fn(|i| p.sliding().grid.inside(i, tap[i], places));
         let [taps_r, taps_c] = if p.rows_slide { [tap, [0; 3]] } else { [[0; 3], tap] };
         let line = |side: &Side, tap: [usize; 3], width: usize| match side.strides.filter(|_| side.in_place) {
             Some(strides) => side.grid.placed(tap, places, &strides).scaled(4),
             None => {
                 let grid = if p.is_on_amx() { side.grid.turned() } else { side.grid };
-                grid.copied(tap, grid.pixels().unwrap_or(0)).scaled(width * 4)
+                grid.copied(tap, grid.pixels().unwrap_or(0)).scaled(side_by_side * width * 4)
             }
         };
         let width = p.pixel(if p.rows.grid.merged { p.rows.channels } else { at.rows.1 });
         let (rows, columns) = (line(&p.rows, taps_r, width), line(&p.columns, taps_c, p.line()));
-        let [mut step, mut column_step] = [rows.at[2], columns.at[2]];
+        // Divisions take longer than the rest.
+        let [mut step, mut column_step] = [rows.at[2], columns.at[2]].map(|s| if *side_by_side == 1 { s } else { s / side_by_side });
         let start = |line: &super::side::Line| {
             line.base + (0..3).map(|i| (inside[i].start as i64 - places.at[i].0 as i64) * line.at[i] as i64).sum::<i64>()
         };
         let (first_row, first_column) = (start(&rows), start(&columns));
         let mut counts = [*images, inside[0].len(), inside[1].len()];
-        let mut steps = inside[2].len();
+        let mut steps = inside[2].len() * side_by_side;
         let distances = |i: usize| if i == 0 { [rows.image, columns.image] } else { [rows.at[i - 1], columns.at[i - 1]] };
         let padded = p.rows.grid.padded;
         // Padded rows are one part with the zeros between them where that takes fewer K blocks of tiles.

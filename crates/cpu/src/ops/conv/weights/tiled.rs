@@ -42,6 +42,9 @@ const BOX_STEPS_BY_COLUMNS: usize = 512 * MAX_PANEL_COLUMNS;
 const MERGED_STEPS_BY_COLUMNS: usize = 1024 * MAX_PANEL_COLUMNS;
 /// Boxes that remain if steps are raised for few columns.
 const MIN_BOXES: usize = 4;
+/// Steps of a row of an image below which images are put side by side on AMX, and steps that rows have then.
+const MIN_ROW_STEPS: usize = 14;
+const JOINT_ROW_STEPS: usize = 24;
 /// Places of an image up to which it is not split into halves.
 const MAX_UNSPLIT_PLACES: usize = 64;
 /// Least rows of a block when blocks are cut.
@@ -149,6 +152,8 @@ pub(crate) struct Gradient {
     /// Depths in a word, and the halves of an image that share words, if not images do.
     pub(crate) vnni: usize,
     pub(crate) halves: Option<Halves>,
+    /// Words of a pixel: images side by side, so that the rows of small images are one long part of the reduction. 1 except on AMX.
+    pub(crate) side_by_side: usize,
     /// Columns of a panel, and whether its lines are at other strides than a panel's: in place, or copied without padding to the panel.
     pub(crate) panel: usize,
     pub(crate) strided_lines: bool,
@@ -449,11 +454,13 @@ impl Gradient {
         let padded = engine == Engine::Amx(isa) && task.is_padded(isa);
         let steps = task.steps(wide, (joined, vnni), (isa, Budget::of(target)));
         // Boxes grow from the innermost dimension; an outer one grows only if all inner ones are whole.
-        let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], steps.max(1));
-        for (i, n) in [task.images.div_ceil(vnni), window[0].places, window[1].places, window[2].places].into_iter().enumerate().rev() {
+        let (across, pairs) = (window[2].places.max(1), task.images.div_ceil(vnni));
+        let side_by_side = if padded && across < MIN_ROW_STEPS { JOINT_ROW_STEPS.div_ceil(across).min(pairs).max(1) } else { 1 };
+        let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps / side_by_side).max(1));
+        for (i, n) in [pairs.div_ceil(side_by_side), window[0].places, window[1].places, window[2].places].into_iter().enumerate().rev() {
             let half = halves.filter(|h| h.dim + 1 == i);
             let places = half.map_or(n, |h| h.count);
-            (each[i], boxes[i]) = cut(places, left, 1);
+            (each[i], boxes[i]) = cut(places, if i == 0 && side_by_side > 1 { 1 } else { left }, 1);
             boxes[i] = half.map_or(boxes[i], |h| h.boxes(n, each[i]));
             left = if each[i] >= places { left / places.max(1) } else { 1 };
         }
@@ -490,6 +497,7 @@ impl Gradient {
             images: task.images,
             vnni,
             halves,
+            side_by_side,
             each,
             boxes,
             slices: 1,
@@ -667,7 +675,7 @@ impl Gradient {
 
     /// Words of the pixels of a box in a copy of `grid`, for each channel.
     pub(crate) fn words(&self, grid: &Grid) -> Option<usize> {
-        grid.all_pixels(self.each[0])
+        grid.all_pixels(self.each[0])?.checked_mul(self.side_by_side)
     }
 
     /// Taps with products of their own; merged ones count once.
@@ -732,7 +740,7 @@ impl Gradient {
     /// Decides slices and blocks of rows and panels, and computes the scratch they need.
     fn cut_channels(&mut self) -> Option<()> {
         let taps = self.all_taps();
-        let steps = self.each.iter().product::<usize>();
+        let steps = self.each.iter().product::<usize>() * self.side_by_side;
         let sizes = [self.rows.channels, self.rows_per_channel(), self.columns.channels.next_multiple_of(self.panel), taps, 4];
         let all = sizes.into_iter().fold(self.groups, usize::saturating_mul);
         // A power of two, because seven slices would keep two threads busy for as long as eight.
@@ -839,7 +847,7 @@ impl Gradient {
 
     /// Blocks and the caches they stay in, and the predicted speed.
     pub(crate) fn how(&self) -> How {
-        let (lanes, steps) = (self.isa.width().lanes(), self.each.iter().product::<usize>());
+        let (lanes, steps) = (self.isa.width().lanes(), self.each.iter().product::<usize>() * self.side_by_side);
         let (depth, core) = (self.product.step_depth(), Core::host());
         let (tall, wide, rate, on) = match self.engine {
             Engine::Portable => (1, self.panel, core.rate(self.panel / 2, 1) / PORTABLE, "vectors in portable code"),
