@@ -289,18 +289,23 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// The products of a box: panel by panel, the taps of a call at a time.
+    /// The products of a box: tap by tap, and in place, where panels are far, panel by panel.
     fn multiply(&self, ready: &Ready, sums: &mut [f32], words: &mut [usize], mut held: Option<&mut TileRegisters<'_>>) {
-        let at = &ready.depth.at;
-        for panel in ready.panels.clone() {
-            let mut prefetches = self.prefetches(ready, panel);
-            for (tap, count) in self.plan.tap_runs() {
-                let work = Work { sums: &mut *sums, words, prefetches: &mut prefetches, held: held.as_deref_mut() };
-                if self.taps(ready, (panel, tap), count, work) || !ready.depth.done {
-                    continue;
-                }
-                for tap in self.run_of(tap, count) {
-                    self.store(at, (panel, tap), &mut sums[self.sums(at, (panel, tap))]);
+        let (p, at) = (self.plan, &ready.depth.at);
+        let (pairs, words) = words.split_at_mut(p.pairs);
+        for first in ready.panels.clone().step_by(if p.columns.in_place { 1 } else { p.panels_at_once }) {
+            let panels = if p.columns.in_place { first..first + 1 } else { ready.panels.clone() };
+            let mut prefetches = self.prefetches(ready, panels.end - 1);
+            for (tap, count) in p.tap_runs() {
+                let parts = Parts::new(p, ready, tap, pairs);
+                for panel in panels.clone() {
+                    let work = Work { sums: &mut *sums, words, prefetches: &mut prefetches, held: held.as_deref_mut() };
+                    if self.taps(ready, &parts, (panel, tap, count), work) || !ready.depth.done {
+                        continue;
+                    }
+                    for tap in self.run_of(tap, count) {
+                        self.store(at, (panel, tap), &mut sums[self.sums(at, (panel, tap))]);
+                    }
                 }
             }
         }
@@ -321,11 +326,9 @@ impl<'a> Bound<'a> {
     }
 
     /// The products of a panel and the `count` taps of a call, of which `tap` is the first; true if they have stored their sums.
-    fn taps(&self, ready: &Ready, (panel, tap): (usize, [usize; 3]), count: usize, work: Work<'_, '_>) -> bool {
+    fn taps(&self, ready: &Ready, parts: &Parts<'_>, (panel, tap, count): (usize, [usize; 3], usize), work: Work<'_, '_>) -> bool {
         let (p, at, fresh) = (self.plan, &ready.depth.at, ready.depth.fresh);
         let Work { sums: all, words, prefetches, held } = work;
-        let (pairs, words) = words.split_at_mut(p.pairs);
-        let parts = Parts::new(p, ready, tap, pairs);
         let (rows, columns) = (at.rows.1 * p.rows_per_channel(), p.panel.min(at.columns.1 - panel * p.panel));
         let stored = p.epilogue.is_some();
         if stored {
@@ -360,14 +363,14 @@ impl<'a> Bound<'a> {
             }
             (Code::Vectors(tiles), _) => {
                 let work = Work { sums: &mut all[sums], words, prefetches, held: None };
-                self.tiles(tiles, ready, (panel, tap), &parts, work);
+                self.tiles(tiles, ready, (panel, tap), parts, work);
             }
             _ => {
                 let sums = &mut all[sums];
                 if fresh {
                     sums.fill(0.0);
                 }
-                self.dots(ready, panel, &parts, sums);
+                self.dots(ready, panel, parts, sums);
             }
         }
         stored

@@ -69,6 +69,8 @@ const MAX_SCATTERED_ELEMENTS: i64 = 1 << 9;
 const LIST_WORDS: usize = 512;
 /// Multiply-adds that are begun before the first is done.
 const LATENCY: usize = 4;
+/// Vectors of multiply-adds in the time that it takes to store a number of a gradient beside those of other lines.
+const VECTORS_PER_STORED: usize = 16;
 /// Elements of a cache line.
 const CACHE_LINE_ELEMENTS: usize = 16;
 /// Channels of rows that are transposed together for AMX.
@@ -365,9 +367,9 @@ impl Task {
         }
         if isa.amx && !self.merged {
             // The rows of a tile stay in L1 for all panels and taps.
-            let in_l1 = budget.near / (ROWS * size_of::<f32>());
+            let in_l1 = budget.near / (self.channels[usize::from(self.x_columns)].clamp(1, ROWS) * size_of::<f32>());
             let padding = self.window.iter().fold(1.0, |n, dim| n * dim.span(dim.places) as f64 / (dim.places.max(1) * dim.stride) as f64);
-            return ((in_l1 as f64 / padding) as usize).max(LINES);
+            return ((in_l1 as f64 / padding) as usize).clamp(LINES, BOX_STEPS_BY_COLUMNS / MAX_PANEL_COLUMNS);
         }
         let most = if self.merged { MERGED_STEPS_BY_COLUMNS } else { BOX_STEPS_BY_COLUMNS };
         let row = self.channels[usize::from(self.x_columns)] * joined * size_of::<f32>();
@@ -398,7 +400,8 @@ impl Task {
         let narrow = |channels: usize| channels <= most && window[2].taps > 1 && window[2].dilation == 1 && (s.g == 1 || !isa.amx);
         let merges = setup.x_first && s.g == 1 && narrow(columns);
         let few = window.iter().fold(columns * rows, |n, dim| n.saturating_mul(dim.taps)) < MAX_SCATTERED_ELEMENTS as usize;
-        let turned = idle || merges && few && turned < over.max(LATENCY);
+        let sooner = setup.weights.dtype == DataType::F32 && !isa.amx && is_sooner_turned([rows, columns], (&window, s.mb as usize));
+        let turned = idle || merges && few && turned < over.max(LATENCY) || sooner;
         let (column_dim, row_dim) = if turned { (first + 1, first) } else { (first, first + 1) };
         Task {
             groups: s.g as usize,
@@ -414,6 +417,17 @@ impl Task {
             grouped: setup.weights.dims().len() > n,
         }
     }
+}
+
+/// Whether vectors exchange rows and columns of windows of one pixel, though the gradient is then stored number by number, because that leaves
+/// fewer vectors to multiply.
+fn is_sooner_turned([rows, columns]: [usize; 2], (window, images): (&[Dim; 3], usize)) -> bool {
+    let depth = window.iter().fold(images, |n, dim| n.saturating_mul(dim.places));
+    let work = |rows: usize, columns: usize| rows.saturating_mul(columns.div_ceil(CACHE_LINE_ELEMENTS));
+    let (here, turned) = (work(rows, columns), work(columns, rows));
+    let saved = here.saturating_sub(turned).saturating_mul(depth);
+    let enough = rows.min(columns) >= CACHE_LINE_ELEMENTS && here > turned + turned / 4;
+    window.iter().all(|dim| dim.taps == 1) && enough && saved > rows.saturating_mul(columns).saturating_mul(VECTORS_PER_STORED)
 }
 
 /// Cuts `n` into equal parts of at most `most`: their size and number.
