@@ -132,15 +132,6 @@ impl<'t> AddressList<'t> {
         self.len += STRIP_HEADER_WORDS + self.rows;
     }
 
-    /// Adds `bytes` to all addresses of the destination.
-    pub fn shift(&mut self, bytes: usize) {
-        let (mut at, tap) = (self.start, if self.across { 2 } else { 1 + self.rows });
-        while at < self.len {
-            self.words[at + STRIP_HEADER_WORDS..][..self.rows].iter_mut().for_each(|to| *to = to.wrapping_add(bytes));
-            at += STRIP_HEADER_WORDS + self.rows + self.words[at] * tap;
-        }
-    }
-
     /// Adds a tap to the last strip. Its lines of `B` are `b` bytes behind the first of a panel; the first tile's rows of `A` are at the
     /// byte offsets `offsets` from the address `from`.
     ///

@@ -6,6 +6,7 @@ pub(crate) mod cost;
 mod prefetch;
 mod run;
 pub(crate) mod side;
+mod store;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tiled;

@@ -73,7 +73,7 @@ pub(crate) fn plain(t: &Tensor, rows: &[usize], columns: &[usize]) -> Result<Pla
 /// Columns of the panels in which vector tiles get `B`: those of the tensor if they are as wide as a tile can be.
 pub(crate) fn width(isa: Isa, t: &Tensor, columns: &[usize]) -> usize {
     let own = t.blocking().zip(columns.last()).map_or(1, |(b, column)| b.inner.of(*column).max(0) as usize);
-    if is_panel(isa, own) && !isa.amx { own } else { panel_columns(isa, count(t, columns)) }
+    if is_panel(isa, own) { own } else { panel_columns(isa, count(t, columns)) }
 }
 
 /// How `B` of a product is to be read: as panels, or as a plain matrix one of whose sides is contiguous.

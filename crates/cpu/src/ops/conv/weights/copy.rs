@@ -4,31 +4,15 @@ use super::side::{Places, Row, Strides};
 use super::tiled::{Gradient, Side};
 use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::dot::pack::{self, Source, Span};
-use crate::kernels::extent::Read;
 use crate::kernels::multiversion::{Body, Simd};
+use oxidnn_jit::kernels::tiles::LINES;
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{DataType, Error, MAX_NDIMS};
 
 /// Lanes of the widest vector.
 const MAX_LANES: usize = 16;
-/// Masks of the lanes that are kept, from any number of lanes less than all on.
-const KEPT: [u32; 2 * MAX_LANES] = {
-    let mut kept = [0; 2 * MAX_LANES];
-    let mut lane = 0;
-    while lane < MAX_LANES {
-        kept[lane] = u32::MAX;
-        lane += 1;
-    }
-    kept
-};
 /// Elements converted at a time.
 const CHUNK: usize = 2048;
-/// Bytes to prefetch ahead of a copy, and the most pixels for that.
-const PREFETCH_BYTES: usize = 4 << 10;
-/// Bytes of a cache line: shorter pieces share lines with others that are copied soon.
-const CACHE_LINE_BYTES: usize = 64;
-const MAX_PREFETCHED_PIXELS: usize = 16;
-
 /// An operand bound to its memory.
 pub(super) struct Reader<'a> {
     pub(super) view: View<'a>,
@@ -36,15 +20,13 @@ pub(super) struct Reader<'a> {
     floats: Option<&'a [f32]>,
     /// Its first element.
     pub(super) first: usize,
-    bytes: usize,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(simd: Simd, ctx: &Ctx<'a>, side: &Side) -> Result<Reader<'a>, Error> {
         let view = View::of(simd, ctx, side.arg)?;
         let floats = if view.dtype() == DataType::F32 { ctx.input(side.arg) } else { None };
-        let bytes = view.dims().iter().product::<i64>() as usize * view.dtype().bits() / 8;
-        Ok(Reader { view, floats, first: view.offset(&[0; MAX_NDIMS]), bytes })
+        Ok(Reader { view, floats, first: view.offset(&[0; MAX_NDIMS]) })
     }
 }
 
@@ -60,23 +42,8 @@ pub(super) struct Copy<'c, 'a> {
     pub(super) panel: usize,
     /// The destination.
     pub(super) to: Buf<'c>,
-    /// Groups of images, and words of a pixel in one group.
-    pub(super) groups: usize,
-    pub(super) joint_images: usize,
-}
-
-/// Where the pixels of a row go: the first word, and words from one pixel to the next.
-#[derive(Clone, Copy)]
-struct To {
-    first: usize,
-    pixel: usize,
-}
-
-impl To {
-    /// Where pixel `pixel` of the row goes, and those behind it.
-    fn behind(self, pixel: usize) -> To {
-        To { first: self.first + pixel * self.pixel, ..self }
-    }
+    /// Images, or pairs of them that share words: one after the other, and side by side.
+    pub(super) images: [usize; 2],
 }
 
 /// Pixels of a row: the first element, elements from one pixel to the next, and number of pixels.
@@ -96,7 +63,7 @@ impl Copy<'_, '_> {
     pub(super) fn all(&self, places: &Places) {
         let (grid, images) = (&self.side.grid, places.images.0 + places.images.1);
         if grid.padded {
-            grid.epilogues(places).for_each(|slot| self.words(places, slot, |_, to| self.zeros(to, 0..grid.epilogue)));
+            grid.epilogues(places).for_each(|slot| self.words(places, slot, |_, to| self.zeros(to, LINES)));
         }
         grid.rows(places, |pixel, [low, high]| {
             self.words(places, pixel, |image, to| {
@@ -111,19 +78,17 @@ impl Copy<'_, '_> {
     }
 
     /// Calls `each` with the first images of all words of a pixel, and where these go.
-    fn words(&self, places: &Places, pixel: usize, mut each: impl FnMut(usize, To)) {
+    fn words(&self, places: &Places, pixel: usize, mut each: impl FnMut(usize, usize)) {
         let pixels = self.side.grid.pixels().unwrap_or(0);
-        for group in 0..self.groups {
-            for word in 0..self.joint_images {
-                let image = places.images.0 + (group * self.joint_images + word) * self.plan.vnni;
-                let first = ((group * pixels + pixel) * self.joint_images + word) * self.width;
-                each(image, To { first, pixel: self.joint_images * self.width });
-            }
+        let [count, side_by_side] = self.images;
+        for (i, word) in (0..count).flat_map(|i| (0..side_by_side).map(move |word| (i, word))) {
+            let image = places.images.0 + (i * side_by_side + word) * self.plan.vnni;
+            each(image, ((i * pixels + pixel) * side_by_side + word) * self.width);
         }
     }
 
     /// Copies the words of a row of slots: those that both rows have, those of one, and zeros where they are multiplied.
-    fn row(&self, (image, low): (usize, Row), (other, high): (usize, Row), to: To) {
+    fn row(&self, (image, low): (usize, Row), (other, high): (usize, Row), to: usize) {
         let strides = self.strides().filter(|_| self.plan.vnni > 1 || self.reader.view.dtype() == DataType::F32);
         let (end, has_zeros) = (|row: &Row| row.before + row.count, self.side.grid.has_zeros());
         let slots = if has_zeros { self.side.grid.lines().0 } else { end(&low).max(end(&high)) };
@@ -135,7 +100,7 @@ impl Copy<'_, '_> {
             if count == 0 {
                 continue;
             }
-            let (at, met) = (to.behind(from), [&low, &high].map(|row| (row.before..row.before + row.count).contains(&from)));
+            let (at, met) = (to + from * self.pitch(), [&low, &high].map(|row| (row.before..row.before + row.count).contains(&from)));
             let place = |strides: &Strides, image: usize, row: &Row| {
                 let (first, step) = self.place(strides, image, row);
                 (first + (from - row.before) * step, step)
@@ -150,23 +115,28 @@ impl Copy<'_, '_> {
                     let (first, step) = place(strides, other, &high);
                     self.lines(strides, Pixels { first, other: None, step, count, raised: 16 }, at);
                 }
-                (None, [true, _]) => self.general(image, &low, |i, first, numbers| self.put(at.first + i * at.pixel, first, numbers)),
-                _ if has_zeros => self.zeros(at, 0..count),
+                (None, [true, _]) => self.general(image, &low, |i, first, numbers| self.put(at + i * self.pitch(), first, numbers)),
+                _ if has_zeros => self.zeros(at, count),
                 _ => {}
             }
             from = end;
         }
     }
 
-    fn zeros(&self, to: To, pixels: std::ops::Range<usize>) {
+    fn zeros(&self, to: usize, pixels: usize) {
         for panel in 0..self.channels.1.div_ceil(self.width) {
-            let to = To { first: to.first + panel * self.panel, ..to }.behind(pixels.start);
-            if to.pixel == self.width {
-                self.to.part(to.first * 4, pixels.len() * to.pixel * 4).fill(0);
-                continue;
+            let to = to + panel * self.panel;
+            if self.pitch() == self.width {
+                self.to.part(to * 4, pixels * self.width * 4).fill(0);
+            } else {
+                (0..pixels).for_each(|i| self.to.part((to + i * self.pitch()) * 4, self.width * 4).fill(0));
             }
-            (0..pixels.len()).for_each(|i| self.to.part(to.behind(i).first * 4, self.width * 4).fill(0));
         }
+    }
+
+    /// Words from one pixel to the next.
+    fn pitch(&self) -> usize {
+        self.images[1] * self.width
     }
 
     fn strides(&self) -> Option<&Strides> {
@@ -180,42 +150,26 @@ impl Copy<'_, '_> {
     }
 
     /// Copies pixels of a row whose channels are neighbours.
-    fn lines(&self, strides: &Strides, pixels: Pixels, to: To) {
+    fn lines(&self, strides: &Strides, pixels: Pixels, to: usize) {
         let (view, paired, all) = (&self.reader.view, self.plan.vnni > 1, self.channels.1);
-        if pixels.count == 0 {
-            return;
-        }
-        let fills = paired && self.fills();
         self.blocks(strides, to, |done, channels, (width, panel), at| {
-            let prefetch_distance = if paired { self.prefetch_distance(channels * 2, pixels.step * 2) } else { 0 };
             let pixels = Pixels { first: pixels.first + strides.channel(self.channels.0 + done), ..pixels };
-            let (from, to) = (view.buf(), self.to);
-            view.simd().run(Line { from, pixels, paired, prefetch_distance, channels, width, panel, fills, to, at });
+            view.simd().run(Line { from: view.buf(), pixels, paired, channels, width, panel, to: self.to, at, pitch: self.pitch() });
         });
-        if all % self.width > 0 && !fills {
-            (0..pixels.count).for_each(|i| self.pad(to.behind(i).first, all));
-        }
-    }
-
-    /// Pixels to prefetch ahead of interleaving, for pixels of `bytes` bytes at that stride: those from memory with gaps between, which
-    /// hardware prefetchers do not recognise as a stream.
-    fn prefetch_distance(&self, bytes: usize, stride: usize) -> usize {
-        if (CACHE_LINE_BYTES..stride).contains(&bytes) && self.plan.is_far(self.reader.bytes) {
-            (PREFETCH_BYTES / bytes.max(1)).clamp(1, MAX_PREFETCHED_PIXELS)
-        } else {
-            0
+        if all % self.width > 0 {
+            (0..pixels.count).for_each(|i| self.pad(to + i * self.pitch(), all));
         }
     }
 
     /// Calls `each` with runs of channels that are neighbours in the operand: channels before it, their number, the channels of a panel of
     /// the copy with the stride of panels, and where the run goes.
-    fn blocks(&self, strides: &Strides, to: To, mut each: impl FnMut(usize, usize, (usize, usize), To)) {
+    fn blocks(&self, strides: &Strides, to: usize, mut each: impl FnMut(usize, usize, (usize, usize), usize)) {
         let (mut done, all) = (0, self.channels.1);
         while done < all {
             let n = (strides.block - (self.channels.0 + done) % strides.block).min(all - done);
             let n = if strides.is_plain() { n } else { n.min(self.width - done % self.width) };
             let panels = if strides.is_plain() { (self.width, self.panel) } else { (n, 0) };
-            each(done, n, panels, To { first: to.first + done / self.width * self.panel + done % self.width, pixel: to.pixel });
+            each(done, n, panels, to + done / self.width * self.panel + done % self.width);
             done += n;
         }
     }
@@ -230,12 +184,6 @@ impl Copy<'_, '_> {
             done += n;
         }
         self.pad(at, first + numbers.len());
-    }
-
-    /// Whether words are written as far as vectors reach: to panels that have room, of operands whose channels are neighbours.
-    fn fills(&self) -> bool {
-        let columns = !std::ptr::eq(self.side, &raw const self.plan.rows);
-        columns && self.width.is_multiple_of(MAX_LANES) && self.strides().is_some_and(Strides::is_plain)
     }
 
     /// Writes zeros behind the block's last channel, if that is `end`, as far as vectors reach: panels only, not rows.
@@ -283,15 +231,13 @@ struct Line<'a> {
     pixels: Pixels,
     /// Whether elements are 16-bit.
     paired: bool,
-    /// Pixels from the one that is copied to the one that is prefetched; 0 for no prefetch.
-    prefetch_distance: usize,
     channels: usize,
     width: usize,
     panel: usize,
-    /// Whether zeros are written behind the last channel, as far as vectors reach.
-    fills: bool,
     to: Buf<'a>,
-    at: To,
+    /// The first word, and words from one pixel to the next.
+    at: usize,
+    pitch: usize,
 }
 
 impl Body for Line<'_> {
@@ -300,7 +246,7 @@ impl Body for Line<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(mut self) {
         // Contiguous pixels on both sides are copied as one.
-        if self.pixels.step == self.channels && self.at.pixel == self.channels && self.width >= self.channels {
+        if self.pixels.step == self.channels && self.pitch == self.channels && self.width >= self.channels {
             self.channels *= self.pixels.count;
             (self.width, self.pixels.count) = (self.channels, 1);
         }
@@ -321,7 +267,6 @@ impl Line<'_> {
             16 => return self.pixels(|from, to| self.pieces::<16, P>((from, to), 16)),
             32 => return self.pixels(|from, to| self.pieces::<32, P>((from, to), 32)),
             64 => return self.pixels(|from, to| self.pieces::<64, P>((from, to), 64)),
-            n if P && self.fills => return self.pixels(|from, to| self.filled::<W>((from, to), n)),
             _ => {}
         }
         self.pixels(|from, mut to| {
@@ -329,7 +274,6 @@ impl Line<'_> {
             while first < self.channels {
                 let (channels, at) = (self.width.min(self.channels - first), (from + first, to));
                 match channels {
-                    n if P && self.fills && !n.is_multiple_of(W) => self.filled::<W>(at, n),
                     64.. => self.pieces::<64, P>(at, channels),
                     n if n >= W => self.pieces::<W, P>(at, n),
                     8.. => self.pieces::<8, P>(at, channels),
@@ -345,39 +289,8 @@ impl Line<'_> {
     #[inline(always)]
     fn pixels(&self, each: impl Fn(usize, usize)) {
         for i in 0..self.pixels.count {
-            let from = self.pixels.first + i * self.pixels.step;
-            if self.prefetch_distance > 0 {
-                let (memory, later) = (Read::from(self.from), from + self.prefetch_distance * self.pixels.step);
-                memory.ask(later * 2, self.channels * 2);
-                self.pixels.other.into_iter().for_each(|other| memory.ask((later + other) * 2, self.channels * 2));
-            }
-            each(from, self.at.behind(i).first);
+            each(self.pixels.first + i * self.pixels.step, self.at + i * self.pitch);
         }
-    }
-
-    /// Interleaves channels from element `from` to word `to`, and zeros behind them to whole vectors. What lies behind the channels is read with
-    /// them, unless it is behind the operand.
-    #[inline(always)]
-    fn filled<const W: usize>(&self, (from, to): (usize, usize), channels: usize) {
-        let (whole, left) = (channels / W * W, channels % W);
-        let mut c = 0;
-        while c < whole {
-            self.to.write(to + c, &self.words::<W, true>(from + c));
-            c += W;
-        }
-        if left == 0 {
-            return;
-        }
-        let (from, to) = (from + whole, to + whole);
-        if from + self.pixels.other.unwrap_or(0) + W > self.from.len() / 2 {
-            self.to.write(to, &[0u32; W]);
-            return (0..left).for_each(|c| self.pieces::<1, true>((from + c, to + c), 1));
-        }
-        let mut words = self.words::<W, true>(from);
-        for (word, kept) in words.iter_mut().zip(&KEPT[MAX_LANES - left..]) {
-            *word &= *kept;
-        }
-        self.to.write(to, &words);
     }
 
     /// Copies at least `N` channels from element `from` to word `to`, `N` at a time; the last piece overlaps the one before.

@@ -3,21 +3,20 @@
 use super::copy::{Copy, Reader};
 use super::prefetch::{Prefetches, Runs};
 use super::side::{Places, Strides};
-use super::tiled::{Code, Gradient, MAX_PANEL_COLUMNS, Side, TRANSPOSED_CHANNELS};
-use crate::kernels::access::Pos;
+use super::store::Lines;
+use super::tiled::{Code, Gradient, Side, TRANSPOSED_CHANNELS, Tiles};
 use crate::kernels::amx::{Addend, Repeat, TileRegisters};
 use crate::kernels::chain::Chain;
 use crate::kernels::dot::{self, Tap, accumulate};
 use crate::kernels::microkernel::{AddressList, EpilogueArgs, MOST_ROWS, MicrokernelCall, Panels, TileStrip};
-use crate::kernels::multiversion::{Body, Simd};
-use crate::kernels::portable_epilogue::{PortableEpilogue, Run, Sums};
+use crate::kernels::multiversion::Simd;
+use crate::kernels::portable_epilogue::PortableEpilogue;
 use crate::kernels::scratch::{Scratch, lend};
 use crate::kernels::transpose::{Matrix, RegisterTranspose};
 use crate::row::Generated;
-use oxidnn_expr::convert::bf16_pair;
 use oxidnn_jit::kernels::tiles::LINES;
 use oxidnn_runtime::{Buf, Ctx, Decision};
-use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS, Problem};
+use oxidnn_spec::{Arg, Error, Problem};
 use std::ops::Range;
 
 impl Generated for Gradient {
@@ -31,16 +30,12 @@ impl Generated for Gradient {
         self.code()
     }
 
-    fn table_bytes(&self) -> usize {
-        size_of_val(&*self.joint)
-    }
-
     fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let epilogue = PortableEpilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DIFF_WEIGHTS)?)?;
         let reader = |side: &Side| Reader::new(simd, ctx, side);
         let (rows, columns, lines) = (reader(&self.rows)?, reader(&self.columns)?, self.lines(&epilogue));
         let bound = Bound { plan: self, code, rows, columns, epilogue, lines };
-        if lines == Lines::Any && bound.padded().is_none() {
+        if lines == Lines::Any {
             bound.epilogue.dst().zero_padding();
         }
         if bound.epilogue.dst().dims().contains(&0) {
@@ -62,48 +57,30 @@ impl Generated for Gradient {
     }
 }
 
-/// Elements of the lines of several rows that are stored together.
-const ACROSS_ELEMENTS: usize = 256;
-
 /// A problem bound to its arguments.
-struct Bound<'a> {
-    plan: &'a Gradient,
+pub(super) struct Bound<'a> {
+    pub(super) plan: &'a Gradient,
     code: &'a Code,
     rows: Reader<'a>,
     columns: Reader<'a>,
-    epilogue: PortableEpilogue<'a>,
-    lines: Lines,
-}
-
-/// What the lines of the gradient's blocks have.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Lines {
-    /// The columns of a row, as the sums of a panel.
-    Panel,
-    /// So many columns of a pair of rows, as bf16.
-    RowPairs(usize),
-    /// So many rows of a column, or of a pair of columns as bf16.
-    Column(usize),
-    ColumnPairs(usize),
-    /// Anything else.
-    Any,
+    pub(super) epilogue: PortableEpilogue<'a>,
+    pub(super) lines: Lines,
 }
 
 /// A block of the gradient: its group, and first channels and numbers of channels.
 #[derive(Clone, Copy)]
-struct Block {
-    group: usize,
-    rows: (usize, usize),
-    columns: (usize, usize),
+pub(super) struct Block {
+    pub(super) group: usize,
+    pub(super) rows: (usize, usize),
+    pub(super) columns: (usize, usize),
 }
 
 /// A box of places for a block: a K block of the products.
 struct Depth {
     at: Block,
     places: Places,
-    /// Groups of images, and words of a pixel in one group.
-    groups: usize,
-    joint_images: usize,
+    /// Images, or pairs of them that share words: one after the other, and side by side.
+    images: [usize; 2],
     /// Bytes from a copied panel to the next.
     panel: usize,
     /// Whether this is the first box of a slice, so that sums start with zero.
@@ -140,7 +117,7 @@ impl Ready<'_> {
     }
 }
 
-/// What the tiles of a tap and some panels need.
+/// What the tiles of a tap and panel need.
 struct Work<'w, 'h> {
     /// Those of all taps and panels of the block; with a single box, of some panels.
     sums: &'w mut [f32],
@@ -150,111 +127,23 @@ struct Work<'w, 'h> {
     held: Option<&'w mut TileRegisters<'h>>,
 }
 
-/// Stores sums as pairs of bf16 rows in blocks of `width` columns, with zeros behind the last row and column.
-struct Interleaved<'a> {
-    sums: &'a [f32],
-    panel: usize,
-    columns: usize,
-    width: usize,
-    to: Buf<'a>,
-    /// The first element, and elements from a pair to the next and from a block to the next.
-    first: usize,
-    strides: [usize; 2],
-}
-
-impl Body for Interleaved<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let mut words = [0u32; MAX_PANEL_COLUMNS];
-        for (i, rows) in self.sums.chunks(2 * self.panel).enumerate() {
-            let (even, odd) = rows.split_at(self.panel);
-            // Whole vectors: panels are, and the compiler splits no loop then.
-            for (i, words) in words.as_chunks_mut::<W>().0.iter_mut().enumerate().take(self.columns.div_ceil(W)) {
-                let Some(low) = even.as_chunks::<W>().0.get(i) else { return };
-                let high = odd.as_chunks::<W>().0.get(i).unwrap_or(&[0.0; W]);
-                for (word, (low, high)) in words.iter_mut().zip(low.iter().zip(high)) {
-                    *word = bf16_pair(*low, *high);
-                }
-            }
-            words[self.columns..].fill(0);
-            for (block, words) in words[..self.columns.next_multiple_of(self.width)].chunks(self.width).enumerate() {
-                self.to.write(self.first + i * self.strides[0] + block * self.strides[1], bytemuck::cast_slice::<u32, u16>(words));
-            }
-        }
-    }
-}
-
-/// Lines of `width` words, each of a column of sums or, as bf16, of a pair of columns, with zeros behind the last row.
-struct Across<'a> {
-    rows: &'a [f32],
-    panel: usize,
-    columns: Range<usize>,
-    width: usize,
-    pairs: bool,
-    words: &'a mut [u32],
-}
-
-impl Body for Across<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Across { rows, panel, columns, width, pairs, words } = self;
-        if rows.len() < width * panel {
-            words.fill(0);
-        }
-        for (i, row) in rows.chunks_exact(panel).enumerate() {
-            let lines = words.chunks_exact_mut(width);
-            let row = &row[columns.clone()];
-            if !pairs {
-                lines.zip(row).for_each(|(line, sum)| line[i] = sum.to_bits());
-                continue;
-            }
-            lines.zip(row.chunks(2)).for_each(|(line, pair)| line[i] = bf16_pair(pair[0], pair.get(1).copied().unwrap_or(0.0)));
-        }
-    }
-}
-
 /// The byte offset of a channel of an operand.
 fn place(reader: &Reader<'_>, strides: &Strides, channel: usize) -> usize {
     (reader.first + strides.channel(channel)) * 4
 }
 
 impl Gradient {
-    /// The products of `count` taps of a window row over copies with `joint_images` words of a pixel.
-    fn repeat(&self, count: usize, joint_images: usize) -> Repeat {
+    /// The products of `count` taps of a window row, of so many images side by side.
+    fn repeat(&self, count: usize, side_by_side: usize) -> Repeat {
         let dim = &self.sliding().grid.dims[2];
-        let pixels = self.taps_apart * dim.dilation / dim.stride * joint_images;
+        let pixels = self.taps_apart * dim.dilation / dim.stride * side_by_side;
         let [a, b] = if self.rows_slide { [pixels * 4, 0] } else { [0, pixels * self.line() * 4] };
         Repeat { times: count, a, b, sums: self.taps_apart * self.region() }
-    }
-
-    /// The lines of the gradient, if they are stored whole and unchanged.
-    fn lines(&self, epilogue: &PortableEpilogue<'_>) -> Lines {
-        let (dst, b) = (epilogue.dst(), epilogue.dst().blocking());
-        let pairs = || self.pairs_of_rows(b).map(Lines::RowPairs).or(self.pairs_of_columns(b).map(Lines::ColumnPairs));
-        let mut inner = b.inner.iter();
-        let alone = inner.next().filter(|_| inner.next().is_none()).map(|(dim, width)| (dim, width as usize));
-        match (dst.dtype(), alone) {
-            _ if self.joined > 1 || !epilogue.is_plain() => Lines::Any,
-            (DataType::Bf16, _) => pairs().unwrap_or(Lines::Any),
-            (DataType::F32, Some((dim, width))) if dim == self.column_dim => {
-                let is_panel = width == self.panel && b.strides[self.row_dim] == width as i64;
-                if is_panel { Lines::Panel } else { Lines::Any }
-            }
-            (DataType::F32, Some((_, width))) if width <= MAX_PANEL_COLUMNS && alone.is_some_and(|a| a.0 == self.row_dim) => {
-                let is_whole = self.rows.blocks == 1 || self.rows.each.is_multiple_of(width);
-                if is_whole { Lines::Column(width) } else { Lines::Any }
-            }
-            _ => Lines::Any,
-        }
     }
 }
 
 impl<'a> Bound<'a> {
-    fn at(&self, block: usize) -> Block {
+    pub(super) fn at(&self, block: usize) -> Block {
         let p = self.plan;
         let (r, rest) = (block % p.rows.blocks, block / p.rows.blocks);
         let (c, group) = (rest % p.columns.blocks, rest / p.columns.blocks);
@@ -267,14 +156,15 @@ impl<'a> Bound<'a> {
         let (mut i, mut at, mut pair_offset) = (index, [(0, 0); 4], [0; 4]);
         let dims = p.rows.grid.dims.map(|d| d.places);
         for d in (0..4).rev() {
-            let n = if d == 0 { p.images.div_ceil(p.joint_images) } else { dims[d - 1] };
+            let n = if d == 0 { p.images.div_ceil(p.vnni * p.side_by_side) } else { dims[d - 1] };
             let (first, count, behind) = p.span(d, n, i % p.boxes[d]);
             (at[d], pair_offset[d]) = ((first, count), behind);
             i /= p.boxes[d];
         }
-        let first = at[0].0 * p.joint_images;
+        let images = p.vnni * p.side_by_side;
+        let first = at[0].0 * images;
         Places {
-            images: (first, (at[0].1 * p.joint_images).min(p.images - first)),
+            images: (first, (at[0].1 * images).min(p.images - first)),
             at: [at[1], at[2], at[3]],
             pair_offset: [pair_offset[1], pair_offset[2], pair_offset[3]],
         }
@@ -301,13 +191,12 @@ impl<'a> Bound<'a> {
         for index in boxes.clone() {
             let places = self.places(index);
             let images = places.images.1.div_ceil(p.vnni);
-            let (groups, joint_images) = if p.joint_images > p.vnni { (1, images) } else { (images, 1) };
-            let panel = groups * joint_images * p.columns.grid.pixels().unwrap_or(0) * p.line() * 4;
+            let images = if p.side_by_side > 1 { [1, images] } else { [images, 1] };
+            let panel = p.columns.grid.all_pixels(images[0]).unwrap_or(0) * images[1] * p.line() * 4;
             let depth = Depth {
                 at,
                 places,
-                groups,
-                joint_images,
+                images,
                 panel,
                 fresh: index == boxes.start,
                 done: index + 1 == boxes.end && p.slices == 1,
@@ -345,8 +234,8 @@ impl<'a> Bound<'a> {
             _ if self.is_rows(side) => self.plan.pitch(count),
             _ => self.plan.line(),
         };
-        let (panel, groups, joint_images) = (depth.panel / 4, depth.groups, depth.joint_images);
-        Copy { plan: self.plan, side, reader: self.reader(side), channels, width, to, panel, groups, joint_images }.all(&depth.places);
+        let (panel, images) = (depth.panel / 4, depth.images);
+        Copy { plan: self.plan, side, reader: self.reader(side), channels, width, to, panel, images }.all(&depth.places);
     }
 
     /// An operand from a channel of the group on: in place, or its copy.
@@ -383,8 +272,7 @@ impl<'a> Bound<'a> {
                 width: channels,
                 panel: 0,
                 to: copied,
-                groups: depth.groups,
-                joint_images: depth.joint_images,
+                images: depth.images,
             };
             copy.all(&depth.places);
             let pixel = channels * 4;
@@ -393,27 +281,31 @@ impl<'a> Bound<'a> {
                 squares.run(from, Matrix { buf: to, at: done * row + to_at * 4, row }, count, channels * taps);
             };
             let ((cells, lines), (places, _)) = (grid.lines(), grid.turned().lines());
-            if grid.is_merged() {
-                (0..depth.groups * lines).for_each(|i| turn([i * cells * pixel, grid.dims[2].stride * pixel], i * places, places));
+            if grid.merged {
+                (0..depth.images[0] * lines).for_each(|i| turn([i * cells * pixel, grid.dims[2].stride * pixel], i * places, places));
             } else {
-                turn([0, pixel], 0, depth.groups * grid.pixels().unwrap_or(0) * depth.joint_images);
+                turn([0, pixel], 0, grid.all_pixels(depth.images[0]).unwrap_or(0) * depth.images[1]);
             }
         }
     }
 
-    /// The tiles of a box.
+    /// The products of a box: tap by tap, and in place, where panels are far, panel by panel.
     fn multiply(&self, ready: &Ready, sums: &mut [f32], words: &mut [usize], mut held: Option<&mut TileRegisters<'_>>) {
         let (p, at) = (self.plan, &ready.depth.at);
-        for first in ready.panels.clone().step_by(p.panels_of_lists) {
-            let panels = first..ready.panels.end.min(first + p.panels_of_lists);
+        let (pairs, words) = words.split_at_mut(p.pairs);
+        for first in ready.panels.clone().step_by(if p.columns.in_place { 1 } else { p.panels_at_once }) {
+            let panels = if p.columns.in_place { first..first + 1 } else { ready.panels.clone() };
             let mut prefetches = self.prefetches(ready, panels.end - 1);
             for (tap, count) in p.tap_runs() {
-                let work = Work { sums: &mut *sums, words, prefetches: &mut prefetches, held: held.as_deref_mut() };
-                if self.taps(ready, panels.clone(), (tap, count), work) || !ready.depth.done {
-                    continue;
-                }
-                for (panel, tap) in panels.clone().flat_map(|panel| self.run_of(tap, count).map(move |tap| (panel, tap))) {
-                    self.store(at, (panel, tap), &mut sums[self.sums(at, (panel, tap))]);
+                let parts = Parts::new(p, ready, tap, pairs);
+                for panel in panels.clone() {
+                    let work = Work { sums: &mut *sums, words, prefetches: &mut prefetches, held: held.as_deref_mut() };
+                    if self.taps(ready, &parts, (panel, tap, count), work) || !ready.depth.done {
+                        continue;
+                    }
+                    for tap in self.run_of(tap, count) {
+                        self.store(at, (panel, tap), &mut sums[self.sums(at, (panel, tap))]);
+                    }
                 }
             }
         }
@@ -426,35 +318,36 @@ impl<'a> Bound<'a> {
     }
 
     /// The sums of a tap and panel of a block.
-    fn sums(&self, at: &Block, (panel, [d, h, w]): (usize, [usize; 3])) -> Range<usize> {
+    pub(super) fn sums(&self, at: &Block, (panel, [d, h, w]): (usize, [usize; 3])) -> Range<usize> {
         let (p, [_, th, tw], [panels, kept]) = (self.plan, self.plan.taps(), self.plan.kept);
         let index = panel % panels * kept + ((d * th + h) * tw + w) % kept;
         let start = index * p.region();
         start..start + at.rows.1 * p.rows_per_channel() * p.panel
     }
 
-    /// The tiles of the taps of a call and some panels over a box; true if they have stored their sums.
-    fn taps(&self, ready: &Ready, panels: Range<usize>, (tap, count): ([usize; 3], usize), mut work: Work<'_, '_>) -> bool {
-        let (p, at, dst, fresh) = (self.plan, &ready.depth.at, self.epilogue.dst(), ready.depth.fresh);
-        let (pairs, words) = work.words.split_at_mut(p.pairs);
-        let parts = Parts::new(p, ready, tap, pairs);
-        let whole = p.epilogue.is_some() && self.lines == Lines::Panel;
-        // The zeros behind the columns, or those of a tap that is on padding everywhere.
-        let cleared = |panel: &usize| whole && (parts.pairs.is_empty() || at.columns.1 - panel * p.panel < p.panel);
-        for panel in panels.clone().filter(cleared) {
-            let to = dst.offset(&self.position(at, (panel, tap))) * size_of::<f32>();
-            dst.buf().part(to, self.sums(at, (panel, tap)).len() * size_of::<f32>()).fill(0);
+    /// The products of a panel and the `count` taps of a call, of which `tap` is the first; true if they have stored their sums.
+    fn taps(&self, ready: &Ready, parts: &Parts<'_>, (panel, tap, count): (usize, [usize; 3], usize), work: Work<'_, '_>) -> bool {
+        let (p, at, fresh) = (self.plan, &ready.depth.at, ready.depth.fresh);
+        let Work { sums: all, words, prefetches, held } = work;
+        let (rows, columns) = (at.rows.1 * p.rows_per_channel(), p.panel.min(at.columns.1 - panel * p.panel));
+        let stored = p.epilogue.is_some();
+        if stored {
+            let pos = self.position(at, (panel, tap));
+            self.pad(pos, (rows, columns));
+            if parts.pairs.is_empty() {
+                self.zeros(pos, rows, 0..columns);
+            }
         }
         if parts.pairs.is_empty() {
-            let fills = panels.filter(|_| fresh && !whole).flat_map(|panel| self.run_of(tap, count).map(move |tap| (panel, tap)));
-            fills.for_each(|(panel, tap)| work.sums[self.sums(at, (panel, tap))].fill(0.0));
-            return whole;
+            let fills = self.run_of(tap, count).filter(|_| fresh && !stored);
+            fills.for_each(|tap| all[self.sums(at, (panel, tap))].fill(0.0));
+            return stored;
         }
-        if let (Code::Amx(code), Some(held)) = (self.code, &mut work.held) {
-            let repeat = p.repeat(count, ready.depth.joint_images);
-            for panel in panels {
-                let (sums, rows) = (self.sums(at, (panel, tap)), at.rows.1 * p.rows_per_channel());
-                let sums = &mut work.sums[sums.start..sums.end + (count - 1) * repeat.sums];
+        let sums = self.sums(at, (panel, tap));
+        match (self.code, held) {
+            (Code::Amx(code), Some(held)) => {
+                let repeat = p.repeat(count, ready.depth.images[1]);
+                let sums = &mut all[sums.start..sums.end + (count - 1) * repeat.sums];
                 let addend = Addend {
                     parts: parts.pairs,
                     steps: parts.steps,
@@ -468,27 +361,19 @@ impl<'a> Bound<'a> {
                 };
                 code.0.add(held, &addend, words, (sums, p.panel));
             }
-            return false;
-        }
-        if let Code::Portable = self.code {
-            for panel in panels {
-                let sums = &mut work.sums[self.sums(at, (panel, tap))];
+            (Code::Vectors(tiles), _) => {
+                let work = Work { sums: &mut all[sums], words, prefetches, held: None };
+                self.tiles(tiles, ready, (panel, tap), parts, work);
+            }
+            _ => {
+                let sums = &mut all[sums];
                 if fresh {
                     sums.fill(0.0);
                 }
-                self.dots(ready, panel, &parts, sums);
+                self.dots(ready, panel, parts, sums);
             }
-            return false;
         }
-        let mut panels = panels;
-        while let Some(first) = panels.clone().next() {
-            let vectors = |panel: usize| p.vectors(at.columns.0 + panel * p.panel);
-            let end = panels.clone().find(|panel| vectors(*panel) != vectors(first)).unwrap_or(panels.end);
-            let work = Work { sums: &mut *work.sums, words: &mut *words, prefetches: &mut *work.prefetches, held: None };
-            self.tiles(ready, first..end, tap, &parts, work);
-            panels.start = end;
-        }
-        p.epilogue.is_some()
+        stored
     }
 
     /// Adds the products of a tap and panel in portable code.
@@ -513,73 +398,59 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// The vector tiles of a tap and panels of equally many vectors over the parts of a box.
-    fn tiles(&self, ready: &Ready, panels: Range<usize>, tap: [usize; 3], parts: &Parts<'_>, work: Work<'_, '_>) {
-        let (p, at, dst, Code::Vectors(tiles)) = (self.plan, &ready.depth.at, self.epilogue.dst(), self.code) else { return };
+    /// The vector tiles of a tap and panel over the parts of a box.
+    fn tiles(&self, tiles: &Tiles, ready: &Ready, (panel, tap): (usize, [usize; 3]), parts: &Parts<'_>, work: Work<'_, '_>) {
+        let (p, at, dst) = (self.plan, &ready.depth.at, self.epilogue.dst());
         let Work { sums, words, prefetches, .. } = work;
-        let (vectors, rows) = (p.vectors(at.columns.0 + panels.start * p.panel), at.rows.1 * p.rows_per_channel());
+        let first = at.columns.0 + panel * p.panel;
+        let (vectors, rows) = (p.vectors(first), at.rows.1 * p.rows_per_channel());
         let enough = prefetches.left().checked_sub(1).map_or(usize::MAX, |more| rows.div_ceil(MOST_ROWS * (more + 1)));
-        // The first sum of a panel in the gradient, where tiles store.
-        let place = |panel: usize| {
-            let to = p.epilogue.as_ref().map_or(0, |_| dst.offset(&self.position(at, (panel, tap))));
-            dst.buf().as_ptr().addr() + to * size_of::<f32>()
-        };
-        let to = place(panels.start);
-        let mut run_tiles = |list: &mut AddressList<'_>, count: usize| {
-            let mut here = to;
-            for panel in panels.clone().filter(|_| count > 0) {
-                let first = at.columns.0 + panel * p.panel;
-                if panel > panels.start && p.epilogue.is_some() {
-                    let to = place(panel);
-                    list.shift(to.wrapping_sub(here));
-                    here = to;
-                }
-                tiles.get(list.rows(), vectors, !ready.depth.fresh || p.ends_within(first)).run(MicrokernelCall {
-                    strips: list.strips(),
-                    prefetch: prefetches.take(count * parts.pairs.len() * (parts.steps / 4)),
-                    steps: parts.steps,
-                    a: ready.rows.memory,
-                    a_from: 0,
-                    zeros: Buf::empty(),
-                    b: ready.columns.memory,
-                    panels: Panels::one(ready.columns.at + ready.panel(panel)),
-                    c: dst.buf(),
-                    column: 0,
-                    epilogue_column: 0,
-                    epilogue: p.epilogue.as_ref().map(|_| &EpilogueArgs::NONE),
-                    sums: &mut sums[self.sums(at, (panel, tap))],
-                    sums_row: p.panel,
-                    a_step: parts.step,
-                    b_row: parts.line,
-                    last: (p.panel.min(p.columns.channels - first) - 1) % p.isa.width().lanes() + 1,
-                });
+        // The first sum in the gradient, where tiles store.
+        let to = p.epilogue.as_ref().map_or(0, |_| dst.offset(&self.position(at, (panel, tap))));
+        let to = dst.buf().as_ptr().addr() + to * size_of::<f32>();
+        let mut run_tiles = |list: &AddressList<'_>, count: usize| {
+            if count == 0 {
+                return;
             }
+            tiles.get(list.rows(), vectors, !ready.depth.fresh || p.ends_within(first)).run(MicrokernelCall {
+                strips: list.strips(),
+                prefetch: prefetches.take(count * parts.pairs.len() * (parts.steps / 4)),
+                steps: parts.steps,
+                a: ready.rows.memory,
+                a_from: 0,
+                zeros: Buf::empty(),
+                b: ready.columns.memory,
+                panels: Panels::one(ready.columns.at + ready.panel(panel)),
+                c: dst.buf(),
+                column: 0,
+                epilogue_column: 0,
+                epilogue: p.epilogue.as_ref().map(|_| &EpilogueArgs::NONE),
+                sums,
+                sums_row: p.panel,
+                a_step: parts.step,
+                b_row: parts.line,
+                last: (p.panel.min(p.columns.channels - first) - 1) % p.isa.width().lanes() + 1,
+            });
         };
-        let list = if p.is_across() { AddressList::across(words, 0) } else { AddressList::new(words, 0) };
-        let (mut list, mut listed, c_row) = (list, 0, dst.blocking().strides[p.row_dim] as usize * 4);
+        let (mut list, mut listed) = (AddressList::across(words, 0), 0);
+        let c_row = dst.blocking().strides[p.row_dim] as usize * 4;
         // Tiles of equal height are one call, or as many calls as there are runs to prefetch. Runs of contiguous rows are in this order.
         let heights = if p.is_contiguous(rows) { 1..=1 } else { 1..=MOST_ROWS };
         let any = heights == (1..=1);
         let runs = heights.rev().flat_map(|h| p.runs(rows, vectors).filter(move |run| any || run.1 == h));
-        // Rows that are not contiguous make strips of a tile each.
-        let strips = runs.flat_map(|(row, height, count)| {
-            let (strips, each) = if p.is_across() { (1, count) } else { (count, 1) };
-            (0..strips).map(move |i| (row + i * height, height, each))
-        });
-        for (row, height, count) in strips {
+        for (row, height, count) in runs {
             if height != list.rows() || listed >= enough || !list.has_room(parts.pairs.len()) {
-                run_tiles(&mut list, listed);
+                run_tiles(&list, listed);
                 list.restart(height);
                 listed = 0;
             }
             let to = (to + row * c_row, &std::array::from_fn(|i| i * c_row));
             list.strip(TileStrip { tiles: count, sums: row * p.panel * 4, a_row: 4, c_row, to });
-            let far = |row: usize| (p.row_offset(row) - p.row_offset(0)) * 4;
-            let far = if p.is_across() { [far(row); MOST_ROWS] } else { std::array::from_fn(|i| far(row + i.min(height - 1))) };
+            let far = [(p.row_offset(row) - p.row_offset(0)) * 4; MOST_ROWS];
             parts.pairs.iter().for_each(|[b, a]| list.tap(*b, *a, &far));
             listed += count;
         }
-        run_tiles(&mut list, listed);
+        run_tiles(&list, listed);
     }
 
     /// What the tiles of a panel prefetch: the next panel, or the begin of the next box.
@@ -614,143 +485,6 @@ impl<'a> Bound<'a> {
             Runs::new(side, &s, places, reader.view.buf().as_ptr().addr() + at, count)
         })
     }
-
-    /// Stores the sums of a block.
-    fn store_all(&self, block: usize, sums: &mut [f32]) {
-        let p = self.plan;
-        let at = self.at(block);
-        let [td, th, tw] = p.taps();
-        for panel in 0..at.columns.1.div_ceil(p.panel) {
-            for tap in (0..td * th * tw).map(|tap| [tap / (th * tw), tap / tw % th, tap % tw]) {
-                self.store(&at, (panel, tap), &mut sums[self.sums(&at, (panel, tap))]);
-            }
-        }
-    }
-
-    /// The position of a tap and panel in the gradient.
-    fn position(&self, at: &Block, (panel, tap): (usize, [usize; 3])) -> Pos {
-        let p = self.plan;
-        let dims = self.epilogue.dst().dims().len();
-        let mut pos: Pos = [0; MAX_NDIMS];
-        let each = p.rows.channels / p.joined;
-        if p.grouped {
-            pos[0] = (at.group * p.joined + at.rows.0 / each) as i64;
-        }
-        (pos[p.column_dim], pos[p.row_dim]) = ((at.columns.0 + panel * p.panel) as i64, (at.rows.0 % each) as i64);
-        for (i, tap) in tap.iter().enumerate() {
-            if let Some(d) = p.tap_dim(dims, i) {
-                pos[d] = *tap as i64;
-            }
-        }
-        pos
-    }
-
-    /// Stores the sums of a tap and panel.
-    fn store(&self, at: &Block, (panel, tap): (usize, [usize; 3]), sums: &mut [f32]) {
-        let p = self.plan;
-        let dst = self.epilogue.dst();
-        let dims = dst.dims().len();
-        let mut pos = self.position(at, (panel, tap));
-        let columns = p.panel.min(p.columns.channels - at.columns.0 - panel * p.panel);
-        let rows = at.rows.1;
-        for (index, sums) in sums.chunks_exact_mut(rows * p.panel).enumerate() {
-            let (joint, tap) = (p.rows.grid.joint, p.rows.grid.joint_tap(index));
-            let spatial = (joint..3).filter_map(|i| Some((i, p.tap_dim(dims, i)?)));
-            spatial.for_each(|(i, d)| pos[d] = tap[i] as i64);
-            if p.joined > 1 {
-                self.store_diagonal(pos, at.rows, sums);
-                continue;
-            }
-            match self.lines {
-                Lines::Panel => {
-                    if columns < p.panel {
-                        sums.chunks_exact_mut(p.panel).for_each(|row| row[columns..].fill(0.0));
-                    }
-                    dst.buf().write(dst.offset(&pos), sums);
-                }
-                Lines::Column(width) => self.store_across(pos, sums, (columns, width), 1),
-                Lines::ColumnPairs(width) => self.store_across(pos, sums, (columns, width), 2),
-                Lines::RowPairs(width) => {
-                    let (first, strides) = (dst.offset(&pos), [p.row_dim, p.column_dim].map(|d| dst.blocking().strides[d] as usize));
-                    dst.simd().run(Interleaved { sums, panel: p.panel, columns, width, to: dst.buf(), first, strides });
-                }
-                Lines::Any => self.store_rows(pos, sums, (rows, columns)),
-            }
-        }
-    }
-
-    /// Stores `rows` by `columns` sums from the row at `pos` on.
-    fn store_rows(&self, pos: Pos, data: &mut [f32], (rows, columns): (usize, usize)) {
-        let (p, dst) = (self.plan, self.epilogue.dst());
-        if self.has_neighbours(pos[p.column_dim] as usize, columns) {
-            let (to, step) = (dst.offset(&pos), dst.blocking().strides[p.row_dim] as usize);
-            let lines = data.chunks(p.panel).take(rows).enumerate();
-            let Some(width) = self.padded() else {
-                return lines.for_each(|(i, line)| dst.buf().write(to + i * step, &line[..columns]));
-            };
-            return lines.for_each(|(i, line)| {
-                dst.buf().write(to + i * step, &[0.0f32; MAX_PANEL_COLUMNS][..width]);
-                dst.buf().write(to + i * step, &line[..columns]);
-            });
-        }
-        let sums = Sums { data, exact: None, step: p.panel, columns, dim: p.column_dim };
-        self.epilogue.store(sums, std::iter::once(Run { pos, dim: p.row_dim, step: 1, count: rows }));
-    }
-
-    /// Columns of the gradient's panels, if a panel has one of several joined groups: the zeros behind them are stored with the sums.
-    fn padded(&self) -> Option<usize> {
-        let (p, dst) = (self.plan, self.epilogue.dst());
-        let mut blocks = dst.blocking().inner.iter();
-        let width = blocks.next().filter(|block| block.0 == p.column_dim).map(|block| block.1 as usize)?;
-        let alone = blocks.next().is_none() && p.columns.channels / p.joined <= width && width <= MAX_PANEL_COLUMNS;
-        (p.joined > 1 && alone && self.has_neighbours(0, p.columns.channels / p.joined)).then_some(width)
-    }
-
-    /// Whether `columns` sums of a row, from column `first` on, are contiguous in the gradient and stored unchanged.
-    fn has_neighbours(&self, first: usize, columns: usize) -> bool {
-        let (p, dst) = (self.plan, self.epilogue.dst());
-        let mut blocks = dst.blocking().inner.iter();
-        let together = match (blocks.next(), blocks.next()) {
-            (None, _) => dst.blocking().strides[p.column_dim] == 1,
-            (Some((dim, width)), None) => dim == p.column_dim && first % width as usize + columns <= width as usize,
-            _ => false,
-        };
-        together && dst.dtype() == DataType::F32 && self.epilogue.is_plain()
-    }
-
-    /// Stores the sums of a tap of joined groups whose row and column belong to the same group, from the row at `pos` on.
-    fn store_diagonal(&self, mut pos: Pos, (first, count): (usize, usize), sums: &mut [f32]) {
-        let p = self.plan;
-        let [rows, columns] = [&p.rows, &p.columns].map(|side| side.channels / p.joined);
-        let mut row = first;
-        while row < first + count {
-            let (group, n) = (row / rows, (rows - row % rows).min(first + count - row));
-            self.store_rows(pos, &mut sums[(row - first) * p.panel + group * columns..], (n, columns));
-            (pos[0], pos[p.row_dim], row) = (pos[0] + 1, 0, row + n);
-        }
-    }
-
-    /// Stores the sums of a tap and panel in a gradient with lines of `width` rows of `each` columns: one, or a pair as bf16.
-    fn store_across(&self, mut pos: Pos, sums: &[f32], (columns, width): (usize, usize), each: usize) {
-        let (p, dst, pairs) = (self.plan, self.epilogue.dst(), each == 2);
-        let step = dst.blocking().strides[p.column_dim] as usize;
-        // Lines that follow each other are stored together.
-        let together = if step == width * each { ACROSS_ELEMENTS / width } else { 1 };
-        for rows in sums.chunks(width * p.panel) {
-            let (to, mut words) = (dst.offset(&pos), [0; ACROSS_ELEMENTS]);
-            for first in (0..columns).step_by(together * each) {
-                let columns = first..columns.min(first + together * each);
-                let (to, words) = (to + first / each * step, &mut words[..columns.len().div_ceil(each) * width]);
-                dst.simd().run(Across { rows, panel: p.panel, columns, width, pairs, words: &mut *words });
-                if pairs {
-                    dst.buf().write(to, bytemuck::cast_slice::<u32, u16>(words));
-                } else {
-                    dst.buf().write(to, words);
-                }
-            }
-            pos[p.row_dim] += width as i64;
-        }
-    }
 }
 
 /// The parts of a tap's reduction over a box: runs of steps at constant strides.
@@ -766,27 +500,26 @@ struct Parts<'w> {
 impl Parts<'_> {
     /// Writes the pairs to `words`.
     fn new<'w>(p: &Gradient, ready: &Ready, tap: [usize; 3], words: &'w mut [usize]) -> Parts<'w> {
-        let Depth { at, places, groups, joint_images, .. } = ready.depth;
-        let joint_images = *joint_images;
+        let Depth { at, places, images: [images, side_by_side], .. } = ready.depth;
         let inside: [Range<usize>; 3] = std::array::from_fn(|i| p.sliding().grid.inside(i, tap[i], places));
         let [taps_r, taps_c] = if p.rows_slide { [tap, [0; 3]] } else { [[0; 3], tap] };
         let line = |side: &Side, tap: [usize; 3], width: usize| match side.strides.filter(|_| side.in_place) {
             Some(strides) => side.grid.placed(tap, places, &strides).scaled(4),
             None => {
                 let grid = if p.is_on_amx() { side.grid.turned() } else { side.grid };
-                grid.copied(tap, grid.pixels().unwrap_or(0)).scaled(joint_images * width * 4)
+                grid.copied(tap, grid.pixels().unwrap_or(0)).scaled(side_by_side * width * 4)
             }
         };
-        let width = p.pixel(if p.rows.grid.is_merged() { p.rows.channels } else { at.rows.1 });
+        let width = p.pixel(if p.rows.grid.merged { p.rows.channels } else { at.rows.1 });
         let (rows, columns) = (line(&p.rows, taps_r, width), line(&p.columns, taps_c, p.line()));
         // Divisions take longer than the rest.
-        let [mut step, mut column_step] = [rows.at[2], columns.at[2]].map(|s| if joint_images == 1 { s } else { s / joint_images });
+        let [mut step, mut column_step] = [rows.at[2], columns.at[2]].map(|s| if *side_by_side == 1 { s } else { s / side_by_side });
         let start = |line: &super::side::Line| {
             line.base + (0..3).map(|i| (inside[i].start as i64 - places.at[i].0 as i64) * line.at[i] as i64).sum::<i64>()
         };
         let (first_row, first_column) = (start(&rows), start(&columns));
-        let mut counts = [*groups, inside[0].len(), inside[1].len()];
-        let mut steps = inside[2].len() * joint_images;
+        let mut counts = [*images, inside[0].len(), inside[1].len()];
+        let mut steps = inside[2].len() * side_by_side;
         let distances = |i: usize| if i == 0 { [rows.image, columns.image] } else { [rows.at[i - 1], columns.at[i - 1]] };
         let padded = p.rows.grid.padded;
         // Padded rows are one part with the zeros between them where that takes fewer K blocks of tiles.

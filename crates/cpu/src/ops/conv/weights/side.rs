@@ -62,12 +62,6 @@ impl Dim {
         if self.stride == 1 { pixels } else { pixels.div_ceil(self.stride) }
     }
 
-    /// Whether every tap is inside at every place.
-    pub(crate) fn is_unpadded(&self) -> bool {
-        // The other taps are between the first and the last.
-        self.taps == 0 || [0, self.taps - 1].iter().all(|t| self.inside(*t) == (0..self.places))
-    }
-
     /// Whether every tap is inside at some place.
     pub(crate) fn meets_pixels(&self) -> bool {
         // The other taps are between the first and the last, and a stride does not step over all pixels.
@@ -98,7 +92,7 @@ impl Dim {
     }
 
     /// Pixels from the first to the last that any tap reads at `places` places.
-    fn span(&self, places: usize) -> usize {
+    pub(super) fn span(&self, places: usize) -> usize {
         (places.max(1) - 1) * self.stride + (self.taps.max(1) - 1) * self.dilation + 1
     }
 
@@ -182,13 +176,15 @@ pub(crate) struct Grid {
     slots: [usize; 3],
     /// The place, before or behind the box's first, whose pixel is the first of a phase.
     first: [i64; 3],
-    /// The dimension from which on all taps of the window are merged into one with as many times the channels; 3 for none. Their pixels are
-    /// copied with padding, so that they are contiguous.
-    pub(crate) joint: usize,
+    /// Whether the taps of a window row are merged into one with as many times the channels. Their pixels are copied with padding, so that they
+    /// are contiguous.
+    pub(crate) merged: bool,
     /// Whether all slots are copied, with zeros for those that have no pixel, so that taps are inside at all places of a row.
     pub(crate) padded: bool,
-    /// Slots behind the rows of a padded copy: zeros over which products go on to whole K blocks of tiles.
-    pub(crate) epilogue: usize,
+    /// Slots behind the rows of each image of a padded copy, and behind those of the last one: zeros over which products go on to whole K
+    /// blocks of tiles. Those of one operand suffice between images.
+    epilogue: usize,
+    tail: usize,
 }
 
 /// Strides, and the offset of the first pixel that a tap reads at a box's first place.
@@ -209,11 +205,11 @@ impl Line {
 }
 
 impl Grid {
-    /// The grid of boxes of `each` places, with taps merged from dimension `joint` on.
-    pub(crate) fn new(dims: [Dim; 3], each: [usize; 3], joint: usize) -> Grid {
-        let mut grid = Grid { dims, phases: [1; 3], slots: [1; 3], first: [0; 3], joint, padded: false, epilogue: 0 };
+    /// The grid of boxes of `each` places.
+    pub(crate) fn new(dims: [Dim; 3], each: [usize; 3], merged: bool) -> Grid {
+        let mut grid = Grid { dims, phases: [1; 3], slots: [1; 3], first: [0; 3], merged, padded: false, epilogue: 0, tail: 0 };
         for (i, dim) in dims.iter().enumerate() {
-            if i >= joint {
+            if grid.is_merged(i) {
                 grid.slots[i] = dim.span(each[i]);
                 continue;
             }
@@ -229,51 +225,35 @@ impl Grid {
     /// one part of the reduction.
     pub(crate) fn padded([mut sliding, mut other]: [Grid; 2]) -> [Grid; 2] {
         let (across, rows) = (sliding.slots[2], LINES.div_ceil(sliding.slots[2].max(1)));
-        (sliding.padded, sliding.epilogue) = (true, LINES);
+        (sliding.padded, sliding.tail) = (true, LINES);
         other.slots[2] = across;
         if other.slots[0] > 1 {
             other.slots[1] += rows;
         }
-        [sliding, Grid { padded: true, epilogue: sliding.epilogue, ..other }]
+        [sliding, Grid { padded: true, epilogue: LINES, ..other }]
     }
 
     /// The grid of a transposed copy, whose rows have the pixels of one channel. If a row of the window is merged, it has places instead of
     /// pixels.
     pub(crate) fn turned(&self) -> Grid {
-        if !self.is_merged() {
+        if !self.merged {
             return *self;
         }
         let across = &self.dims[2];
         let places = (self.slots[2] - across.taps) / across.stride + 1;
         let (mut dims, mut slots) = (self.dims, self.slots);
         (dims[2], slots[2]) = (Dim::of_places(across.places), places);
-        Grid { dims, slots, joint: 3, ..*self }
+        Grid { dims, slots, merged: false, ..*self }
     }
 
-    /// Whether at least a row of the window is merged.
-    pub(crate) fn is_merged(&self) -> bool {
-        self.joint < 3
-    }
-
-    /// Pixels in the copy from the first merged tap to tap `index` of these.
-    pub(crate) fn tap_offset(&self, index: usize) -> usize {
-        let tap = self.joint_tap(index);
-        let at: [usize; 3] = std::array::from_fn(|i| tap[i] * self.dims[i].dilation);
-        (at[0] * self.slots[1] + at[1]) * self.slots[2] + at[2]
-    }
-
-    /// The tap of the window that is tap `index` of the merged ones.
-    pub(crate) fn joint_tap(&self, index: usize) -> [usize; 3] {
-        let (mut tap, mut rest) = ([0; 3], index);
-        for i in (self.joint..3).rev() {
-            (tap[i], rest) = (rest % self.dims[i].taps, rest / self.dims[i].taps);
-        }
-        tap
+    /// Whether the taps of dimension `i` are merged.
+    fn is_merged(&self, i: usize) -> bool {
+        self.merged && i == 2
     }
 
     /// Whether slots without a pixel are multiplied, so that copies have zeros there.
     pub(crate) fn has_zeros(&self) -> bool {
-        self.padded || self.is_merged()
+        self.padded || self.merged
     }
 
     /// Whether no two taps read the same phase, in boxes of `each` places.
@@ -282,8 +262,8 @@ impl Grid {
     }
 
     /// Number of merged taps.
-    pub(crate) fn joint_taps(&self) -> usize {
-        self.dims[self.joint..].iter().map(|d| d.taps).product()
+    pub(crate) fn merged_taps(&self) -> usize {
+        if self.merged { self.dims[2].taps } else { 1 }
     }
 
     /// Pixels of a row of a copy, and number of rows.
@@ -291,20 +271,25 @@ impl Grid {
         (self.slots[2], self.phases.iter().product::<usize>() * self.slots[0] * self.slots[1])
     }
 
-    /// Pixels of a copy; `None` on overflow.
+    /// Pixels of a copy of `images` images; `None` on overflow.
+    pub(crate) fn all_pixels(&self, images: usize) -> Option<usize> {
+        self.pixels()?.checked_mul(images)?.checked_add(self.tail)
+    }
+
+    /// Pixels from one image of a copy to the next; `None` on overflow.
     pub(crate) fn pixels(&self) -> Option<usize> {
         self.phases.iter().chain(&self.slots).try_fold(1usize, |n, s| n.checked_mul(*s))?.checked_add(self.epilogue)
     }
 
     /// Taps in each dimension; merged ones count once.
     pub(crate) fn taps(&self) -> [usize; 3] {
-        std::array::from_fn(|i| if i < self.joint { self.dims[i].taps } else { 1 })
+        std::array::from_fn(|i| if self.is_merged(i) { 1 } else { self.dims[i].taps })
     }
 
     /// The places of a box at which a tap is inside.
     pub(crate) fn inside(&self, i: usize, tap: usize, places: &Places) -> Range<usize> {
         let (first, count) = places.at[i];
-        let all = if i >= self.joint { 0..first + count } else { self.dims[i].inside(tap) };
+        let all = if self.is_merged(i) { 0..first + count } else { self.dims[i].inside(tap) };
         // Rows on padding are left out of a padded copy's products, unless rows share words with others.
         let whole = self.padded && !all.is_empty() && (i == 2 || places.pair_offset[i] > 0);
         let all = if whole { 0..first + count } else { all };
@@ -316,12 +301,12 @@ impl Grid {
     pub(crate) fn copied(&self, tap: [usize; 3], images: usize) -> Line {
         let mut at = [self.slots[1] * self.slots[2], self.slots[2], 1];
         let (mut phase, mut base) = (0, 0);
-        for (i, distance) in at.iter().enumerate().take(self.joint) {
+        for (i, distance) in at.iter().enumerate().filter(|(i, _)| !self.is_merged(*i)) {
             phase = phase * self.phases[i] + self.dims[i].phase_index(tap[i]);
             base += (self.dims[i].phase_shift(tap[i]).shift - self.first[i]) * *distance as i64;
         }
         base += (phase * self.slots.iter().product::<usize>()) as i64;
-        at.iter_mut().zip(&self.dims).skip(self.joint).for_each(|(distance, dim)| *distance *= dim.stride);
+        at[2] *= if self.merged { self.dims[2].stride } else { 1 };
         Line { base, image: images, at }
     }
 
@@ -349,7 +334,7 @@ impl Grid {
             let depths = pixels(0, (phase_d, d));
             for (h, phase_h) in (0..height).flat_map(|h| (0..ph).map(move |p| (h, p))) {
                 let heights = pixels(1, (phase_h, h));
-                let is_left_out = |which: usize| (0..2).any(|i| i < self.joint && [depths, heights][i][which].is_none());
+                let is_left_out = |which: usize| depths[which].is_none() || heights[which].is_none();
                 if !self.padded && is_left_out(0) && is_left_out(1) {
                     continue;
                 }
@@ -374,7 +359,7 @@ impl Grid {
     /// Slots of `places` places in a phase.
     fn slots_of(&self, i: usize, places: usize) -> usize {
         let (low, high) = self.dims[i].shifts();
-        if i < self.joint { places + (high - low) as usize } else { self.dims[i].span(places) }
+        if self.is_merged(i) { self.dims[i].span(places) } else { places + (high - low) as usize }
     }
 
     /// The slots behind the rows of every phase and depth of a padded copy of a box, from which on an epilogue has zeros unless rows follow.
@@ -384,14 +369,14 @@ impl Grid {
     }
 
     fn phase(&self, i: usize, index: usize) -> usize {
-        if i >= self.joint { 0 } else { self.dims[i].phase_shift(index).phase }
+        if self.is_merged(i) { 0 } else { self.dims[i].phase_shift(index).phase }
     }
 
     /// What the slots of dimension `i` in a phase hold, if the first place is `first`: the place of the first slot, its pixels per place, and
     /// their number.
     fn of_slots(&self, i: usize, first: usize, phase: usize) -> (i64, usize, i64) {
         let dim = &self.dims[i];
-        if i >= self.joint {
+        if self.is_merged(i) {
             return ((first * dim.stride) as i64 - dim.pad, 1, dim.size as i64);
         }
         (first as i64 + self.first[i], dim.stride, dim.pixels(phase) as i64)

@@ -37,11 +37,11 @@ fn pixels_are_where_lines_say() {
     let strides = Strides { image: 1000, at: [100, 100, 3], block: usize::MAX, far: 0 };
     for dim in dims() {
         for each in 1..=dim.places {
-            let grid = Grid::new([row, row, dim], [1, 1, each], 3);
+            let grid = Grid::new([row, row, dim], [1, 1, each], false);
             for first in (0..dim.places).step_by(each) {
                 let count = each.min(dim.places - first);
                 let places = Places { images: (0, 1), at: [(0, 1), (0, 1), (first, count)], pair_offset: [0; 3] };
-                let mut copy = vec![None; grid.pixels().unwrap()];
+                let mut copy = vec![None; grid.all_pixels(1).unwrap()];
                 grid.rows(&places, |to, [row, _]| {
                     for i in 0..row.count {
                         copy[to + row.before + i] = Some(row.first + i * row.step);
@@ -70,7 +70,7 @@ fn pixels_are_where_lines_say() {
 fn merged_rows_have_their_padding() {
     let row = Dim::of_places(1);
     for dim in dims().into_iter().filter(|d| d.dilation == 1) {
-        let grid = Grid::new([row, row, dim], [1, 1, dim.places], 2);
+        let grid = Grid::new([row, row, dim], [1, 1, dim.places], true);
         let places = Places { images: (0, 1), at: [(0, 1), (0, 1), (0, dim.places)], pair_offset: [0; 3] };
         let mut copy = vec![Some(usize::MAX); grid.pixels().unwrap()];
         grid.rows(&places, |to, [row, _]| {
@@ -89,46 +89,19 @@ fn merged_rows_have_their_padding() {
     }
 }
 
-/// Joint taps of several rows have their pixels at the same distances from a position's first one everywhere, with zeros for pixels that do
-/// not exist.
-#[test]
-fn joint_taps_have_their_padding() {
-    let row = Dim::of_places(1);
-    for (height, across) in dims().into_iter().flat_map(|h| dims().into_iter().map(move |w| (h, w))).filter(|(_, w)| w.dilation == 1) {
-        let grid = Grid::new([row, height, across], [1, height.places, across.places], 1);
-        let places = Places { images: (0, 1), at: [(0, 1), (0, height.places), (0, across.places)], pair_offset: [0; 3] };
-        let mut copy = vec![Some((usize::MAX, 0)); grid.pixels().unwrap()];
-        grid.rows(&places, |to, [row, _]| {
-            copy[to..to + row.before].fill(None);
-            for i in 0..row.count {
-                copy[to + row.before + i] = Some((row.at[1], row.first + i * row.step));
-            }
-            copy[to + row.before + row.count..to + grid.lines().0].fill(None);
-        });
-        let line = grid.copied([0; 3], 0);
-        for (h, w) in (0..height.places).flat_map(|h| (0..across.places).map(move |w| (h, w))) {
-            for index in 0..grid.joint_taps() {
-                let [_, kh, kw] = grid.joint_tap(index);
-                let at = line.base as usize + h * line.at[1] + w * line.at[2] + grid.tap_offset(index);
-                assert_eq!(copy[at], pixel(&height, h, kh).zip(pixel(&across, w, kw)), "{height:?} {across:?} {h} {w} {index}");
-            }
-        }
-    }
-}
-
 /// Padded copies have a slot for each tap at each place, with a pixel unless the tap is on padding.
 #[test]
 fn padded_slots_are_where_lines_say() {
     let row = Dim::of_places(1);
     for dim in dims() {
         for each in 1..=dim.places {
-            let other = Grid::new([row, row, Dim::of_places(dim.places)], [1, 1, each], 3);
-            let [grid, other] = Grid::padded([Grid::new([row, row, dim], [1, 1, each], 3), other]);
+            let other = Grid::new([row, row, Dim::of_places(dim.places)], [1, 1, each], false);
+            let [grid, other] = Grid::padded([Grid::new([row, row, dim], [1, 1, each], false), other]);
             assert_eq!(grid.lines().0, other.lines().0);
             for first in (0..dim.places).step_by(each) {
                 let count = each.min(dim.places - first);
                 let places = Places { images: (0, 1), at: [(0, 1), (0, 1), (first, count)], pair_offset: [0; 3] };
-                let mut copy = vec![None; grid.pixels().unwrap()];
+                let mut copy = vec![None; grid.all_pixels(1).unwrap()];
                 grid.rows(&places, |to, [row, _]| {
                     for i in 0..row.count {
                         copy[to + row.before + i] = Some(row.first + i * row.step);

@@ -31,7 +31,7 @@ use crate::ops::conv::dense;
 use crate::ops::support;
 use crate::row::{RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
-use oxidnn_jit::kernels::tiles::ROWS;
+use oxidnn_jit::kernels::tiles::{LINES, ROWS};
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, Blocking, DataType, Error, Problem, Tensor};
 use std::sync::Arc;
@@ -42,13 +42,11 @@ const BOX_STEPS_BY_COLUMNS: usize = 512 * MAX_PANEL_COLUMNS;
 const MERGED_STEPS_BY_COLUMNS: usize = 1024 * MAX_PANEL_COLUMNS;
 /// Boxes that remain if steps are raised for few columns.
 const MIN_BOXES: usize = 4;
-/// Steps of a part of the reduction below which images are put side by side, and steps that the parts have then.
-const MIN_PART_STEPS: usize = 14;
-const JOINT_PART_STEPS: usize = 24;
+/// Steps of a row of an image below which images are put side by side on AMX, and steps that rows have then.
+const MIN_ROW_STEPS: usize = 14;
+const JOINT_ROW_STEPS: usize = 24;
 /// Places of an image up to which it is not split into halves.
 const MAX_UNSPLIT_PLACES: usize = 64;
-/// Most taps of a dimension that are merged.
-const MAX_JOINT_TAPS: usize = 64;
 /// Least rows of a block when blocks are cut.
 const MIN_BLOCK_ROWS: usize = 48;
 /// Columns of the widest panel.
@@ -153,16 +151,16 @@ pub(crate) struct Gradient {
     pub(crate) groups: usize,
     pub(crate) joined: usize,
     pub(crate) images: usize,
-    /// Depths in a word; the halves of an image that share words, if not images do; and images that are side by side.
+    /// Depths in a word, and the halves of an image that share words, if not images do.
     pub(crate) vnni: usize,
     pub(crate) halves: Option<Halves>,
-    pub(crate) joint_images: usize,
+    /// Words of a pixel: images side by side, so that the rows of small images are one long part of the reduction. 1 except on AMX.
+    pub(crate) side_by_side: usize,
     /// Columns of a panel, and whether its lines are at other strides than a panel's: in place, or copied without padding to the panel.
     pub(crate) panel: usize,
     pub(crate) strided_lines: bool,
-    /// Panels that are packed together, and those that share the lists of a tap.
+    /// Panels that are packed together.
     pub(crate) panels_at_once: usize,
-    pub(crate) panels_of_lists: usize,
     /// Distance of the taps of a window row that are multiplied in one call on AMX; all taps of a row if each has a call of its own.
     pub(crate) taps_apart: usize,
     /// Panels, and taps of each, whose sums are kept at the same time.
@@ -175,8 +173,6 @@ pub(crate) struct Gradient {
     budget: Budget,
     /// Words of the table of the parts of a tap's reduction.
     pub(crate) pairs: usize,
-    /// Word offsets of the rows of merged taps that are not contiguous.
-    pub(crate) joint: Vec<usize>,
     /// Elements of the sums of a block, and of a worker's address table.
     pub(crate) sums: usize,
     pub(crate) table: usize,
@@ -369,21 +365,15 @@ impl Task {
             let in_l1 = (budget.near / ((panel + CACHE_LINE_ELEMENTS) * size_of::<f32>())).max(1);
             return if all <= 2 * in_l1 { all.max(1) } else { in_l1 };
         }
+        if isa.amx && !self.merged {
+            // The rows of a tile stay in L1 for all panels and taps.
+            let in_l1 = budget.near / (self.channels[usize::from(self.x_columns)].clamp(1, ROWS) * size_of::<f32>());
+            let padding = self.window.iter().fold(1.0, |n, dim| n * dim.span(dim.places) as f64 / (dim.places.max(1) * dim.stride) as f64);
+            return ((in_l1 as f64 / padding) as usize).clamp(LINES, BOX_STEPS_BY_COLUMNS / MAX_PANEL_COLUMNS);
+        }
         let most = if self.merged { MERGED_STEPS_BY_COLUMNS } else { BOX_STEPS_BY_COLUMNS };
         let row = self.channels[usize::from(self.x_columns)] * joined * size_of::<f32>();
         (most / panel).min(budget.rows / row.max(1)).min(all / MIN_BOXES).max(most / MAX_PANEL_COLUMNS)
-    }
-
-    /// The dimension from which on taps are merged: the width, and more if its taps alone leave tiles of `tall` rows half empty.
-    fn joint(&self, tall: usize) -> usize {
-        let (mut joint, mut rows) = if self.merged { (2, self.channels[0] * self.window[2].taps) } else { (3, 0) };
-        // With larger strides, lines that no tap reads would be copied, too.
-        let joins = |dim: &Dim| dim.dilation == 1 && dim.stride <= dim.taps && dim.taps <= MAX_JOINT_TAPS;
-        while (1..3).contains(&joint) && rows < 2 * tall && joins(&self.window[joint - 1]) {
-            joint -= 1;
-            rows *= self.window[joint].taps;
-        }
-        joint
     }
 
     /// The task of a convolution or deconvolution.
@@ -469,37 +459,27 @@ impl Gradient {
         let (product, vnni) = if pairs.is_some() { (DotType::Bf16, 2) } else { (DotType::F32, 1) };
         let halves = pairs.and_then(|p| if let Pairs::Halves(halves) = p { Some(halves) } else { None });
         let window = task.window;
-        let whole = window[1..].iter().all(|d| d.taps == 1 && d.is_unpadded());
         let joined = joined(task, isa);
         let columns = task.channels[usize::from(!task.x_columns)] * joined;
         let panel = if engine == Engine::Portable { 2 * target.isa.lanes() } else { panel_columns(isa, columns) };
-        // An AMX product has the rows of one window row, in boxes of the fewest steps.
-        let (tall, wide) = match engine {
-            Engine::Vectors(isa) => (max_tile_rows(isa, product, panel / isa.width().lanes()), panel),
-            Engine::Portable => (0, panel),
-            Engine::Amx(_) => (0, MAX_PANEL_COLUMNS),
-        };
-        let (merged, joint) = (task.merged, task.joint(tall));
+        // Boxes of AMX have the fewest steps.
+        let wide = if engine == Engine::Amx(isa) { MAX_PANEL_COLUMNS } else { panel };
+        let merged = task.merged;
         let padded = engine == Engine::Amx(isa) && task.is_padded(isa);
-        let across = window[2].places.max(1);
-        let joint_images = if whole || merged || across >= MIN_PART_STEPS {
-            1
-        } else {
-            JOINT_PART_STEPS.div_ceil(across).min(task.images.div_ceil(vnni)).max(1)
-        } * vnni;
-        let (groups, steps) = (task.images.div_ceil(joint_images), task.steps(wide, (joined, vnni), (isa, Budget::of(target))));
+        let steps = task.steps(wide, (joined, vnni), (isa, Budget::of(target)));
         // Boxes grow from the innermost dimension; an outer one grows only if all inner ones are whole.
-        let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * vnni / joint_images).max(1));
-        for (i, n) in [groups, window[0].places, window[1].places, window[2].places].into_iter().enumerate().rev() {
-            let most = if i == 0 && joint_images > vnni { 1 } else { left };
+        let (across, pairs) = (window[2].places.max(1), task.images.div_ceil(vnni));
+        let side_by_side = if padded && across < MIN_ROW_STEPS { JOINT_ROW_STEPS.div_ceil(across).min(pairs).max(1) } else { 1 };
+        let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps / side_by_side).max(1));
+        for (i, n) in [pairs.div_ceil(side_by_side), window[0].places, window[1].places, window[2].places].into_iter().enumerate().rev() {
             let half = halves.filter(|h| h.dim + 1 == i);
             let places = half.map_or(n, |h| h.count);
-            (each[i], boxes[i]) = cut(places, most, 1);
+            (each[i], boxes[i]) = cut(places, if i == 0 && side_by_side > 1 { 1 } else { left }, 1);
             boxes[i] = half.map_or(boxes[i], |h| h.boxes(n, each[i]));
-            left = if each[i] == places { left / places.max(1) } else { 1 };
+            left = if each[i] >= places { left / places.max(1) } else { 1 };
         }
         let at = [each[1], each[2], each[3]];
-        let grids = [Grid::new(window, at, joint), Grid::new(window.map(|d| Dim::of_places(d.places)), at, 3)];
+        let grids = [Grid::new(window, at, merged), Grid::new(window.map(|d| Dim::of_places(d.places)), at, false)];
         let grids = if padded { Grid::padded(grids) } else { grids };
         let side = |i: usize| Side {
             arg: task.args[i],
@@ -521,7 +501,6 @@ impl Gradient {
             panel,
             strided_lines: false,
             panels_at_once: 1,
-            panels_of_lists: 1,
             taps_apart: 0,
             kept: [0; 2],
             rows,
@@ -532,7 +511,7 @@ impl Gradient {
             images: task.images,
             vnni,
             halves,
-            joint_images,
+            side_by_side,
             each,
             boxes,
             slices: 1,
@@ -540,7 +519,6 @@ impl Gradient {
             budget: Budget::of(target),
             sums: 0,
             pairs: 0,
-            joint: Vec::new(),
             table: 0,
             column_dim: task.column_dim,
             row_dim: task.row_dim,
@@ -548,11 +526,6 @@ impl Gradient {
             far: false,
             epilogue: None,
         };
-        if !g.is_across() {
-            let channels = g.rows.channels;
-            let offset = |row: usize| g.rows.grid.tap_offset(row / channels) * channels + row % channels;
-            g.joint = (0..channels * g.rows_per_channel()).map(offset).collect();
-        }
         g.place(if task.x_columns { [tensors[1], tensors[0]] } else { tensors });
         g.cut_channels()?;
         Some(g)
@@ -616,13 +589,8 @@ impl Gradient {
 
     /// Whether the rows of merged taps follow each other in the gradient as those of a tap do.
     fn follow(&self, gradient: &Blocking) -> bool {
-        let mut next = gradient.strides[self.row_dim].saturating_mul(self.rows.channels as i64);
-        (self.rows.grid.joint..3).rev().all(|i| {
-            let taps = self.rows.grid.dims[i].taps;
-            let follows = taps == 1 || self.tap_dim(gradient.strides.len(), i).is_some_and(|d| gradient.strides[d] == next);
-            next = next.saturating_mul(taps as i64);
-            follows
-        })
+        let next = gradient.strides[self.row_dim].saturating_mul(self.rows.channels as i64);
+        self.rows_per_channel() == 1 || self.tap_dim(gradient.strides.len(), 2).is_some_and(|d| gradient.strides[d] == next)
     }
 
     /// The dimension of a gradient of `ndims` dimensions along the window's dimension `i`, if it has one.
@@ -632,7 +600,7 @@ impl Gradient {
 
     /// Decides what is read in place: rows whose pixels are near each other, columns that are stored as panels.
     fn place(&mut self, [rows, columns]: [&Tensor; 2]) {
-        let floats = |t: &Tensor| self.engine != Engine::Portable && t.dtype == DataType::F32 && self.joint_images == 1;
+        let floats = |t: &Tensor| self.engine != Engine::Portable && t.dtype == DataType::F32;
         let pixels = self.sliding().grid.dims.iter().any(|d| d.places > 1);
         let step = |s: &Strides, side: &Side| if pixels { s.at[2] * side.grid.dims[2].stride * 4 } else { s.image * 4 };
         let whole = |s: &Strides, side: &Side| s.is_plain() || self.groups == 1 || side.channels.is_multiple_of(s.block);
@@ -646,7 +614,7 @@ impl Gradient {
             let block = if s.is_plain() { alone } else { s.block == self.panel };
             block && step(s, &self.columns) == self.panel * 4 && self.columns.channels.is_multiple_of(self.panel)
         };
-        let rows_there = floats(rows) && !self.rows.grid.is_merged() && self.rows.strides.as_ref().is_some_and(near);
+        let rows_there = floats(rows) && !self.rows.grid.merged && self.rows.strides.as_ref().is_some_and(near);
         let columns_there = floats(columns) && self.columns.strides.as_ref().is_some_and(in_panels);
         // Few channels are read at their own stride, which saves the copy, or makes it one of whole runs.
         let narrow = self.columns.channels < self.panel;
@@ -679,11 +647,6 @@ impl Gradient {
         self.rows.strides.filter(|_| self.rows.in_place).map_or(usize::MAX, |s| s.block)
     }
 
-    /// Whether the rows of a tile are contiguous: unless several rows of the window are merged.
-    pub(crate) fn is_across(&self) -> bool {
-        self.rows.grid.joint > 1
-    }
-
     /// Whether `rows` rows of a block are contiguous.
     pub(crate) fn is_contiguous(&self, rows: usize) -> bool {
         rows <= self.rows_together()
@@ -691,9 +654,6 @@ impl Gradient {
 
     /// The offset of a row of a block from the first, in words.
     pub(crate) fn row_offset(&self, row: usize) -> usize {
-        if let Some(offset) = self.joint.get(row) {
-            return *offset;
-        }
         self.rows.strides.filter(|s| self.rows.in_place && !s.is_plain()).map_or(row, |s| s.channel(row))
     }
 
@@ -705,7 +665,7 @@ impl Gradient {
     /// Words from a step to the next in a copy of `rows` rows: an odd number of cache lines, since a power of two would map to few sets of
     /// L1.
     pub(crate) fn pitch(&self, rows: usize) -> usize {
-        if self.rows.grid.is_merged() || rows <= 2 * CACHE_LINE_ELEMENTS {
+        if self.rows.grid.merged || rows <= 2 * CACHE_LINE_ELEMENTS {
             rows
         } else {
             (rows.div_ceil(CACHE_LINE_ELEMENTS) | 1) * CACHE_LINE_ELEMENTS
@@ -729,7 +689,7 @@ impl Gradient {
 
     /// Words of the pixels of a box in a copy of `grid`, for each channel.
     pub(crate) fn words(&self, grid: &Grid) -> Option<usize> {
-        grid.pixels()?.checked_mul(self.each[0])?.checked_mul(self.joint_images / self.vnni)
+        grid.all_pixels(self.each[0])?.checked_mul(self.side_by_side)
     }
 
     /// Taps with products of their own; merged ones count once.
@@ -773,7 +733,7 @@ impl Gradient {
 
     /// Rows of the gradient for each channel of a block.
     pub(crate) fn rows_per_channel(&self) -> usize {
-        self.rows.grid.joint_taps()
+        self.rows.grid.merged_taps()
     }
 
     /// Elements of the sums of a tap and panel of a block.
@@ -794,7 +754,7 @@ impl Gradient {
     /// Decides slices and blocks of rows and panels, and computes the scratch they need.
     fn cut_channels(&mut self) -> Option<()> {
         let taps = self.all_taps();
-        let steps = self.each.iter().product::<usize>() * self.joint_images / self.vnni;
+        let steps = self.each.iter().product::<usize>() * self.side_by_side;
         let sizes = [self.rows.channels, self.rows_per_channel(), self.columns.channels.next_multiple_of(self.panel), taps, 4];
         let all = sizes.into_iter().fold(self.groups, usize::saturating_mul);
         // A power of two, because seven slices would keep two threads busy for as long as eight.
@@ -804,7 +764,7 @@ impl Gradient {
         let halve = |n: &mut usize, unit: usize| *n = (*n / 2).next_multiple_of(unit).max(unit);
         let sums = |r: usize, c: usize| [c, taps, self.rows_per_channel(), 4].into_iter().fold(r, usize::saturating_mul);
         let carried = |r: usize, c: usize| if self.is_single() { 0 } else { sums(r, c) };
-        let splits_rows = |r: usize| r > MIN_BLOCK_ROWS && !self.rows.grid.is_merged();
+        let splits_rows = |r: usize| r > MIN_BLOCK_ROWS && !self.rows.grid.merged;
         let hot = |r: usize| !self.is_single() || self.epilogue.is_some() || r * self.panel * 4 <= self.budget.hot;
         while splits_rows(most_rows) && (most_rows * steps * 4 > self.budget.rows || !hot(most_rows)) {
             halve(&mut most_rows, 16);
@@ -829,29 +789,20 @@ impl Gradient {
         (self.columns.each, self.columns.blocks) = cut(columns, most_columns, self.panel);
         let region = self.rows.each.checked_mul(self.rows_per_channel())?.checked_mul(self.panel)?;
         let panels = self.columns.each.div_ceil(self.panel);
-        // Packed panels share the lists of a tap, since they are near.
-        self.panels_of_lists = if self.columns.in_place { 1 } else { self.panels_at_once };
         let hot = self.budget.hot / size_of::<f32>() / region.max(1);
         self.taps_apart = self.taps_apart(hot);
         if self.is_single() {
             // Their sums are stored call by call.
             let across = self.taps()[2];
             let kept = if self.taps_apart < across { across } else { 1 };
-            if self.epilogue.is_none() {
-                self.panels_of_lists = self.panels_of_lists.min(hot / kept).max(1);
-            }
-            self.kept = [if self.epilogue.is_none() { self.panels_of_lists } else { 1 }, kept];
+            self.kept = [1, kept];
         } else {
             self.kept = [panels.max(1), taps.max(1)];
         }
         self.sums = region.checked_mul(self.kept[0].checked_mul(self.kept[1])?)?.next_multiple_of(16);
         let parts = self.each[0].checked_mul(self.each[1])?.checked_mul(self.each[2])?;
         self.pairs = parts.checked_mul(2)?;
-        let list = if self.is_on_amx() {
-            Accumulate::words(parts)
-        } else {
-            AddressList::words(1, [MOST_ROWS, if self.is_across() { 1 } else { MOST_ROWS }], parts)?.max(LIST_WORDS)
-        };
+        let list = if self.is_on_amx() { Accumulate::words(parts) } else { AddressList::words(1, [MOST_ROWS, 1], parts)?.max(LIST_WORDS) };
         self.table = self.pairs.checked_add(list)?.checked_mul(size_of::<usize>() / size_of::<f32>())?.next_multiple_of(16);
         let words = [&self.rows, &self.columns].map(|side| self.words(&side.grid));
         let words = [words[0]?, words[1]?];
@@ -866,11 +817,6 @@ impl Gradient {
             side.copy = if side.in_place { 0 } else { words.next_multiple_of(CACHE_LINE_ELEMENTS) };
         }
         Some(())
-    }
-
-    /// Whether an operand of `bytes` bytes comes from memory beyond L2.
-    pub(crate) fn is_far(&self, bytes: usize) -> bool {
-        bytes > self.budget.far
     }
 
     /// Blocks of the gradient.
@@ -915,7 +861,7 @@ impl Gradient {
 
     /// Blocks and the caches they stay in, and the predicted speed.
     pub(crate) fn how(&self) -> How {
-        let (lanes, steps) = (self.isa.width().lanes(), self.each.iter().product::<usize>() * self.joint_images / self.vnni);
+        let (lanes, steps) = (self.isa.width().lanes(), self.each.iter().product::<usize>() * self.side_by_side);
         let (depth, core) = (self.product.step_depth(), Core::host());
         let (tall, wide, rate, on) = match self.engine {
             Engine::Portable => (1, self.panel, core.rate(self.panel / 2, 1) / PORTABLE, "vectors in portable code"),
@@ -971,8 +917,7 @@ impl Gradient {
                         }
                         let line = if self.strided_lines { LineStride::Strided } else { LineStride::Packed(line as u8) };
                         let (masked, epilogue) = (within || self.strided_lines, self.epilogue.clone());
-                        let (a_step, prefetch) =
-                            (if self.is_across() { Stride::Across } else { Stride::Given }, PrefetchMode::given_if(self.far));
+                        let (a_step, prefetch) = (Stride::Across, PrefetchMode::given_if(self.far));
                         let spec = MicrokernelKey {
                             line,
                             a_step,
