@@ -235,6 +235,8 @@ struct OwnRows {
 pub enum Taken {
     /// From memory.
     InPlace,
+    /// The same, with results of bytes from a table.
+    LookedUp,
     /// Some of them are copied for it, chunk by chunk: each is counted.
     Brought,
     /// All of them: a chunk is one row.
@@ -322,7 +324,8 @@ impl Program {
         let ([Made::Fused(chain)], [Group { grid: Some(grid), .. }]) = (&self.groups[..], &self.pipeline.groups[..]) else { return None };
         let (mut counts, zeros) = self.pipeline.counts()?;
         if chain.flat || chain.brought.is_empty() {
-            return Some((if chain.flat { Taken::InChunks } else { Taken::InPlace }, (counts, zeros)));
+            let in_place = if chain.bytes.is_some() { Taken::LookedUp } else { Taken::InPlace };
+            return Some((if chain.flat { Taken::InChunks } else { in_place }, (counts, zeros)));
         }
         counts = Counts::default();
         for brought in &chain.brought {

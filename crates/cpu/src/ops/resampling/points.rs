@@ -17,6 +17,8 @@ use oxidnn_spec::{Arg, DataType, Error, Op, Problem};
 const CHUNK: usize = 256;
 const MAX_OUTPUTS: usize = 32 * CHUNK;
 const MAX_TAPS: usize = 8;
+/// Outputs of a task.
+const TASK: usize = 4096;
 /// Inputs for each output from which on single inputs are read.
 const MIN_INPUTS_PER_OUTPUT: i64 = 8;
 
@@ -112,19 +114,21 @@ impl Kernel for Points {
         let (destination, source) = (self.results.bind(ctx)?, ctx.buf(Arg::SRC)?);
         let [images, channels] = self.to.counts;
         let each = (CHUNK / self.count).max(1);
-        let parts = channels.div_ceil(each);
+        let of_task = (TASK / self.count).max(1).next_multiple_of(each);
+        let parts = channels.div_ceil(of_task);
         ctx.executor().run(ctx.executor().threads(), images * parts, &|_, task| {
-            let (image, first) = (task / parts, task % parts * each);
-            let (planes, mut stores) = (each.min(channels - first), destination.stores());
+            let (image, start, mut stores) = (task / parts, task % parts * of_task, destination.stores());
             let [mut inputs, mut numbers] = [[0.0; CHUNK * MAX_TAPS]; 2];
-            let to = self.to.line([image, first, 0, 0]);
-            for block in &self.blocks {
-                let mut made = [0.0; CHUNK];
-                for (plane, made) in made.chunks_exact_mut(block.count).take(planes).enumerate() {
-                    let start = self.from.line([image, first + plane, 0, 0]);
-                    block.compute(simd, (&source, self.dtype), start, [made, &mut inputs, &mut numbers]);
+            for first in (start..(start + of_task).min(channels)).step_by(each) {
+                let (planes, to) = (each.min(channels - first), self.to.line([image, first, 0, 0]));
+                for block in &self.blocks {
+                    let mut made = [0.0; CHUNK];
+                    for (plane, made) in made.chunks_exact_mut(block.count).take(planes).enumerate() {
+                        let from = self.from.line([image, first + plane, 0, 0]);
+                        block.compute(simd, (&source, self.dtype), from, [made, &mut inputs, &mut numbers]);
+                    }
+                    stores.store(simd, to + block.first, &made[..planes * block.count]);
                 }
-                stores.store(simd, to + block.first, &made[..planes * block.count]);
             }
         });
         self.results.pad(ctx)
