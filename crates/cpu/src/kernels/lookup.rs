@@ -152,20 +152,18 @@ impl ByteLooker {
         Ok(ByteLooker([near?, far?]))
     }
 
-    /// Stores the results of `count` bytes from an offset of `from` on at an offset of `to`, non-temporally if `far` and these are aligned.
+    /// Stores the results of bytes, non-temporally if `far` and they are aligned.
     ///
     /// # Panics
-    /// If a byte is outside its memory.
-    pub fn run(&self, table: &[u8; 256], (to, from): ((Buf<'_>, usize), (Buf<'_>, usize)), count: usize, far: bool) {
-        let looked_up = |(to, to_at): (Buf<'_>, usize), (from, from_at): (Buf<'_>, usize), count: usize| {
-            let (from, to) = (Read::from(from).at("bytes", from_at, Some(count)), Written::from(to).at("results", to_at, Some(count)));
-            let args = byte_table::Args { from, to, table: table.as_ptr(), vectors: count / VECTOR };
-            // SAFETY: all whole vectors of the bytes and their results are inside their memory, which was checked.
-            unsafe { self.0[usize::from(far && to.addr().is_multiple_of(VECTOR))].call(&args) };
-        };
-        looked_up(to, from, count);
+    /// If there is less memory for results.
+    pub fn run(&self, table: &[u8; 256], to: Buf<'_>, bytes: Buf<'_>, far: bool) {
+        let (count, results) = (bytes.len(), to);
+        let (from, to) = (Read::from(bytes).at("bytes", 0, Some(count)), Written::from(results).at("results", 0, Some(count)));
+        let args = byte_table::Args { from, to, table: table.as_ptr(), vectors: count / VECTOR };
+        // SAFETY: all whole vectors of the bytes and their results are inside their memory, which was checked.
+        unsafe { self.0[usize::from(far && to.addr().is_multiple_of(VECTOR))].call(&args) };
         for i in count / VECTOR * VECTOR..count {
-            to.0.set(to.1 + i, table[usize::from(from.0.get::<u8>(from.1 + i))]);
+            results.set(i, table[usize::from(bytes.get::<u8>(i))]);
         }
     }
 }

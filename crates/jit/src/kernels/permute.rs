@@ -296,22 +296,22 @@ impl Permute {
         })
     }
 
-    /// Stores the lanes of vector `i` that are written, without a mask where these are all; if `made`, those that do not exist as zeros.
-    fn store_some(&self, f: &mut Function, (args, i): (Int, usize), to: Addr, (x, made): (Val, bool)) {
+    /// Stores the lanes of vector `i` that are written, without a mask where these are all.
+    fn store_some(&self, f: &mut Function, (args, i): (Int, usize), to: Addr, x: Val) {
         let all = (1 << f.isa().width().lanes()) - 1;
         let lanes = |f: &mut Function, which: usize| {
             let masks = f.argument(args, offset_of!(Args, masks) + which * size_of::<usize>());
             f.load_u8(masks.at((i * MASK_BYTES) as i32))
         };
         let (written, whole) = (lanes(f, 1), lanes(f, 1));
-        if made {
+        if self.makes() {
             let existing = lanes(f, 2);
             f.and(whole, existing);
         }
         f.when(Compare::Ge, whole, all, |f| f.store_number(self.to, to, x, None));
         f.when(Compare::Lt, whole, all, |f| {
             f.when(Compare::Gt, written, 0, |f| {
-                let x = if made { self.existing(f, (args, i), x) } else { x };
+                let x = self.existing(f, (args, i), x);
                 f.when(Compare::Ge, written, all, |f| f.store_number(self.to, to, x, None));
                 f.when(Compare::Lt, written, all, |f| {
                     let mask = self.mask(f, args, 1, i);
@@ -321,9 +321,16 @@ impl Permute {
         });
     }
 
+    /// Whether what is stored in the place of missing elements might not be zero: nothing times infinity, divided by zero, or beside a zero
+    /// point, is not, nor is what was read beside elements.
+    fn makes(&self) -> bool {
+        self.adds || self.factors != UNCHANGED || self.masked == Masked::Written
+    }
+
     /// The elements of vector `i` that exist, and zeros.
     fn existing(&self, f: &mut Function, (args, i): (Int, usize), x: Val) -> Val {
-        let Some(exists) = self.mask(f, args, 2, i) else { return x };
+        let exists = if self.makes() { self.mask(f, args, 2, i) } else { None };
+        let Some(exists) = exists else { return x };
         let zero = f.zero(f.isa().width());
         f.select(exists, x, zero)
     }
@@ -427,14 +434,12 @@ impl Permute {
                 let before = f.binary(Binary::MulF32, before, Src::Splat(by.at(0)));
                 x = f.binary(Binary::AddF32, x, before);
             }
-            // Nothing times infinity, divided by zero, or beside a zero point, is not zero; nor is what was read beside elements.
-            let made = self.adds || self.factors != UNCHANGED || self.masked == Masked::Written;
             let to = to.indexed(place, 1, 0);
             if is_slow {
-                self.store_some(f, (args, i), to, (x, made));
+                self.store_some(f, (args, i), to, x);
                 continue;
             }
-            let x = if made { self.existing(f, (args, i), x) } else { x };
+            let x = self.existing(f, (args, i), x);
             match mask {
                 _ if self.streaming => f.store_streaming(to, x),
                 mask => f.store_number(self.to, to, x, mask),

@@ -218,7 +218,7 @@ struct Fused {
     /// The vectors of rows, if these are apart.
     apart: Option<Apart>,
     /// The result and the source, if results are looked up in a table.
-    bytes: Option<[usize; 2]>,
+    bytes: Option<[u8; 2]>,
 }
 
 /// The workers' own rows in scratch: their operand, where they begin, and their size.
@@ -666,8 +666,8 @@ impl Fused {
             split(ctx.executor(), grid.kept.volume(), self.grain, &|range| self.run_brought((code, simd), &grid.kept, range, &bound));
             return Ok(());
         }
-        if let (Some(bytes), Some(looker)) = (self.bytes, &code.looker) {
-            self.run_on_bytes((code, looker), bytes, &grid.kept, (ctx, &bound));
+        if let Some(looker) = &code.looker {
+            self.run_on_bytes(code, looker, (&grid.kept, &bound), ctx);
             return Ok(());
         }
         if !self.folded {

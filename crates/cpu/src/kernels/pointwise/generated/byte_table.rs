@@ -16,7 +16,7 @@ const RESULTS: usize = 256;
 
 impl Fused {
     /// The result and the source of a program that makes bytes of single bytes, if looking results up is faster than computing them all.
-    pub(super) fn of_bytes(&self, group: &Group) -> Option<[usize; 2]> {
+    pub(super) fn of_bytes(&self, group: &Group) -> Option<[u8; 2]> {
         let nest = &group.grid.as_ref()?.kept;
         let spec = &self.call.spec;
         let long = spec.rows == Rows::Any && nest.volume() >= MIN_BYTES && nest.innermost(0).0 >= MIN_RUN;
@@ -35,26 +35,21 @@ impl Fused {
             }
         }
         let written = |i: usize| spec.stages.iter().any(|stage| stage.loads(i) && stage.writes(i));
-        if (0..spec.operands.len()).any(written) { None } else { Some([bytes[0]?, bytes[1]?]) }
+        if (0..spec.operands.len()).any(written) { None } else { Some([bytes[0]? as u8, bytes[1]? as u8]) }
     }
 
     /// Runs such a program.
-    pub(super) fn run_on_bytes(
-        &self,
-        (code, looker): (&FusedCode, &ByteLooker),
-        of: [usize; 2],
-        nest: &Nest,
-        (ctx, bound): (&Ctx<'_>, &Bound<'_>),
-    ) {
-        let table = self.results_of_bytes(code, of, bound);
-        let [to, from] = of;
-        let bufs = of.map(|i| bound.memory[i].buf);
+    pub(super) fn run_on_bytes(&self, code: &FusedCode, looker: &ByteLooker, group: (&Nest, &Bound<'_>), ctx: &Ctx<'_>) {
+        let (nest, bound) = group;
+        let Some(of) = self.bytes.map(|of| of.map(usize::from)) else { return };
+        let (table, bufs) = (self.results_of_bytes(code, of, bound), of.map(|i| bound.memory[i].buf));
         let far = !self.streamed.is_empty() && bufs[0].as_ptr() != bufs[1].as_ptr();
         split(ctx.executor(), nest.volume(), self.grain, &|range: Range<i64>| {
             nest.repeated(range, |Chunks { chunk, count, strides }| {
                 for (plane, row) in (0..*count).flat_map(|plane| (0..chunk.rows).map(move |row| (plane, row))) {
                     let at = |i: usize| chunk.at[i] as usize + plane * strides[i] as usize + row * chunk.outer[i] as usize;
-                    looker.run(&table, ((bufs[0], at(to)), (bufs[1], at(from))), chunk.run, far);
+                    let [to, from] = [0, 1].map(|t| bufs[t].part(at(of[t]), chunk.run));
+                    looker.run(&table, to, from, far);
                 }
             });
         });
