@@ -23,6 +23,8 @@ pub struct Isa {
     pub bf16: bool,
     /// Conversions of f16 that repeat a number in memory: AVX512-FP16.
     pub fp16: bool,
+    /// Lookups of bytes in two vectors: AVX512-VBMI.
+    pub vbmi: bool,
     /// Tiles of bf16 and bytes: AMX-TILE, AMX-BF16 and AMX-INT8.
     pub amx: bool,
     /// Code runs on the [emulator](crate::emulator): slow, so that code for any processor can be tested on others.
@@ -31,16 +33,16 @@ pub struct Isa {
 
 impl Isa {
     /// AVX2, FMA and F16C.
-    pub const AVX2: Isa = Isa { avx512: false, vnni: false, bf16: false, fp16: false, amx: false, emulated: false };
+    pub const AVX2: Isa = Isa { avx512: false, vnni: false, bf16: false, fp16: false, vbmi: false, amx: false, emulated: false };
     /// AVX2 and AVX-VNNI.
     pub const AVX2_VNNI: Isa = Isa { vnni: true, ..Isa::AVX2 };
     /// AVX-512 F, BW, DQ and VL.
     pub const AVX512: Isa = Isa { avx512: true, ..Isa::AVX2 };
     /// AVX-512 with VNNI and BF16.
     pub const AVX512_BF16: Isa = Isa { vnni: true, bf16: true, ..Isa::AVX512 };
-    /// AVX-512 with VNNI, BF16 and FP16.
-    pub const AVX512_FP16: Isa = Isa { fp16: true, ..Isa::AVX512_BF16 };
-    /// AVX-512 with VNNI, BF16, FP16 and AMX.
+    /// AVX-512 with VNNI, BF16, FP16 and VBMI.
+    pub const AVX512_FP16: Isa = Isa { fp16: true, vbmi: true, ..Isa::AVX512_BF16 };
+    /// AVX-512 with VNNI, BF16, FP16, VBMI and AMX.
     pub const AMX: Isa = Isa { amx: true, ..Isa::AVX512_FP16 };
 
     /// The best that this processor has; `None` where generated code cannot run. Asks the system for leave to use tiles where there are any.
@@ -51,8 +53,8 @@ impl Isa {
             return None;
         }
         if has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
-            let (vnni, bf16, fp16) = (has!("avx512vnni"), has!("avx512bf16"), has!("avx512fp16"));
-            return Some(Isa { vnni, bf16, fp16, amx: vnni && bf16 && amx::is_usable(), ..Isa::AVX512 });
+            let (vnni, bf16, fp16, vbmi) = (has!("avx512vnni"), has!("avx512bf16"), has!("avx512fp16"), has!("avx512vbmi"));
+            return Some(Isa { vnni, bf16, fp16, vbmi, amx: vnni && bf16 && amx::is_usable(), ..Isa::AVX512 });
         }
         Some(Isa { vnni: has!("avxvnni"), ..Isa::AVX2 })
     }
@@ -65,7 +67,7 @@ impl Isa {
 
     /// Whether it has nothing that `limit` has not.
     pub fn is_within(self, limit: Isa) -> bool {
-        let features = |isa: Isa| [isa.avx512, isa.vnni, isa.bf16, isa.fp16, isa.amx];
+        let features = |isa: Isa| [isa.avx512, isa.vnni, isa.bf16, isa.fp16, isa.vbmi, isa.amx];
         features(self).into_iter().zip(features(limit)).all(|(has, may)| has <= may)
     }
 
@@ -86,6 +88,7 @@ impl Isa {
             vnni: if narrow { limit.vnni && has_avx_vnni() } else { host.vnni && limit.vnni },
             bf16: host.bf16 && limit.bf16,
             fp16: host.fp16 && limit.fp16,
+            vbmi: host.vbmi && limit.vbmi,
             amx: host.amx && limit.amx,
             emulated: false,
         })

@@ -53,6 +53,7 @@ fn allowed(isa: Isa, feature: CpuidFeature) -> bool {
         AVX512_VNNI => isa.avx512 && isa.vnni,
         AVX512_BF16 => isa.bf16,
         AVX512_FP16 => isa.fp16,
+        AVX512_VBMI => isa.vbmi,
         AMX_TILE | AMX_BF16 | AMX_INT8 => isa.amx,
         _ => false,
     }

@@ -5,6 +5,7 @@ use super::code;
 use super::extent::{Read, Written};
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::blend::Tap as Line;
+use oxidnn_jit::kernels::byte_table::{self, ByteTable, VECTOR};
 use oxidnn_jit::kernels::interpolate::{self, Interpolate, Pick, Weights};
 use oxidnn_jit::kernels::lookup::{Args, LANES, Lookup, SOURCES, Source, Step};
 use oxidnn_jit::{Entry, Isa};
@@ -137,6 +138,36 @@ impl Looker {
     }
 }
 
+/// The kernels that replace bytes by their results in a table, the second one with non-temporal stores.
+#[derive(Clone, Debug)]
+pub struct ByteLooker([Entry<byte_table::Args>; 2]);
+
+impl ByteLooker {
+    /// The kernels for a processor with AVX512-VBMI.
+    ///
+    /// # Errors
+    /// As for [`code::get`].
+    pub fn get(isa: Isa) -> Result<ByteLooker, Error> {
+        let [near, far] = [false, true].map(|streaming| code::get(isa, &ByteTable { streaming }));
+        Ok(ByteLooker([near?, far?]))
+    }
+
+    /// Stores the results of bytes, non-temporally if `far` and they are aligned.
+    ///
+    /// # Panics
+    /// If there is less memory for results.
+    pub fn run(&self, table: &[u8; 256], to: Buf<'_>, bytes: Buf<'_>, far: bool) {
+        let (count, results) = (bytes.len(), to);
+        let (from, to) = (Read::from(bytes).at("bytes", 0, Some(count)), Written::from(results).at("results", 0, Some(count)));
+        let args = byte_table::Args { from, to, table: table.as_ptr(), vectors: count / VECTOR };
+        // SAFETY: all whole vectors of the bytes and their results are inside their memory, which was checked.
+        unsafe { self.0[usize::from(far && to.addr().is_multiple_of(VECTOR))].call(&args) };
+        for i in count / VECTOR * VECTOR..count {
+            results.set(i, table[usize::from(bytes.get::<u8>(i))]);
+        }
+    }
+}
+
 /// Lines of results that are weighted sums of a few elements of a line: the tables of their taps.
 #[derive(Debug)]
 pub struct LineTaps {
@@ -204,7 +235,8 @@ impl LineTaps {
 
 /// Tap `tap` of `most` taps of a result. The last of fewer counts several times, with a part of its weight that is exact: a weight of 0 would make an
 /// infinite element count.
-fn tap_of(taps: &[(usize, f32)], tap: usize, most: usize) -> (usize, f32) {
+#[must_use]
+pub fn tap_of(taps: &[(usize, f32)], tap: usize, most: usize) -> (usize, f32) {
     let (last, more) = (taps.len() - 1, most - taps.len());
     let (at, weight) = taps[tap.min(last)];
     let halvings = if tap < last { 0 } else { (tap - last + 1).min(more) };

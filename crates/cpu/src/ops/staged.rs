@@ -316,9 +316,10 @@ pub(crate) fn alike(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarget
     if dims.volume().is_none_or(|n| n < LEAST) {
         return Err(Skip::Shape("few elements"));
     }
-    if result.blocking().is_some_and(|b| (0..dims.len()).any(|d| skips_lines(&dims, b, d))) {
-        return Err(Skip::Layout("of the result: mostly blocks of padding".into()));
-    }
+    // Among padding the result is stored faster by a reorder, too.
+    let is_sparse = result.blocking().is_some_and(|b| (0..dims.len()).any(|d| skips_lines(&dims, b, d)));
+    let plain = || Tensor::plain(dims, result.dtype).map_err(|e| Skip::Layout(e.to_string()));
+    let form = if is_sparse { plain()? } else { result.clone() };
     let all: Vec<&Tensor> = resolved.op.operands().into_iter().map(|o| o.tensor).collect();
     let bytes = all.iter().fold(0usize, |sum, t| sum.saturating_add(t.bytes()));
     let is_plain = (Attr { scratchpad: Default::default(), ..resolved.attr.clone() }).is_default();
@@ -326,8 +327,10 @@ pub(crate) fn alike(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarget
     let band = |t: &Tensor| rows.map_or(Some(t.clone()), |rows| part(t, 1, rows)).ok_or(Skip::Layout("of the operands: no bands".into()));
     let of_band = *band(&result)?.dims();
     for o in lying.op.operands_mut() {
-        let like = |dims: Dims| Tensor { dtype: o.tensor.dtype, layout: result.layout.resized(dims) };
-        if o.usage == Use::In && *o.tensor.dims() == dims && *o.tensor != like(dims) && reorder::run(&result, o.tensor) < RUN {
+        let like = |dims: Dims| Tensor { dtype: o.tensor.dtype, layout: form.layout.resized(dims) };
+        let differs = if o.usage == Use::Out { is_sparse } else { reorder::run(&form, o.tensor) < RUN };
+        let is_moved = differs && *o.tensor != like(dims);
+        if is_moved && *o.tensor.dims() == dims {
             *o.tensor = like(of_band);
             copies += 1;
         } else {

@@ -182,6 +182,10 @@ pub enum Op {
     PermuteI32,
     /// `dst[i] = b[a[i]]` on 16-bit lanes.
     PermuteI16,
+    /// `dst[i] = [a, b][dst[i]]` on bytes, of which the upper bits are not looked at.
+    LookupI8,
+    /// `dst, a`: a mask of the bytes with a sign.
+    SignsI8,
     /// `dst, a, 1`: the upper block of 128 bits of 256.
     High128,
     /// `dst, a, 1`: the upper half of 512 bits.
@@ -435,6 +439,8 @@ pub(super) const ROWS: &[Row] = &[
     Row { op: Op::PermuteI64, codes: wide(Some(VEX_Vpermq_ymm_ymmm256_imm8), Some(EVEX_Vpermq_ymm_k1z_ymmm256b64_imm8), Width::W256) },
     Row { op: Op::PermuteI32, codes: wide(Some(VEX_Vpermd_ymm_ymm_ymmm256), Some(EVEX_Vpermd_ymm_k1z_ymm_ymmm256b32), Width::W256) },
     Row { op: Op::PermuteI16, codes: evex(EVEX_Vpermw_xmm_k1z_xmm_xmmm128) },
+    Row { op: Op::LookupI8, codes: evex(EVEX_Vpermi2b_xmm_k1z_xmm_xmmm128) },
+    Row { op: Op::SignsI8, codes: evex(EVEX_Vpmovb2m_kr_xmm) },
     Row {
         op: Op::High128,
         codes: wide(Some(VEX_Vextracti128_xmmm128_ymm_imm8), Some(EVEX_Vextracti32x4_xmmm128_k1z_ymm_imm8), Width::W256),

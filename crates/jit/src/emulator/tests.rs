@@ -67,6 +67,7 @@ fn function(isa: Isa, op: Op, operands: &[Operand], masking: Masking) -> Option<
 fn has(isa: Isa, op: Op) -> bool {
     match op {
         Op::DotU8S8 => isa.vnni,
+        Op::LookupI8 => isa.vbmi,
         Op::DotBf16 | Op::Bf16FromF32 | Op::Bf16FromBoth => isa.bf16,
         _ => true,
     }

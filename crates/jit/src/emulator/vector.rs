@@ -90,7 +90,7 @@ fn sizes(op: Op) -> Sizes {
         Op::Broadcast64 | Op::InterleaveLow64 | Op::InterleaveHigh64 | Op::PermuteI64 | Op::High256 => across(8, 8),
         Op::MaddU8S8 | Op::PermuteI16 => across(2, 2),
         Op::PackI16 | Op::PackU16 | Op::Bf16FromBoth => across(2, 4),
-        Op::PackI8 | Op::PackU8 => across(1, 1),
+        Op::PackI8 | Op::PackU8 | Op::LookupI8 => across(1, 1),
         Op::Broadcast32
         | Op::ShuffleF32
         | Op::InterleaveLow32
@@ -128,6 +128,11 @@ impl Machine {
                 self.store_lanes(to, b, step.width, mask);
             }
             Op::CmpF32 | Op::CmpI32 | Op::ClassF32 | Op::TestI32 if matches!(to, Arg::Mask(_)) => self.compare(op, step),
+            Op::SignsI8 => {
+                let bytes = self.simd_of(a).0.iter().take(step.width);
+                let bits = bytes.enumerate().fold(0, |bits, (i, byte)| bits | u64::from(byte >> 7) << i);
+                self.set_mask(to, bits);
+            }
             Op::BlendV => {
                 let (no, yes, mask) = (self.source(a, step, op), self.source(b, step, op), self.simd_of(c).words());
                 let (no, yes) = (no.words(), yes.words());
@@ -158,6 +163,11 @@ impl Machine {
         let old = if let Arg::Simd(r) = to { self.simd[usize::from(r)] } else { Vector::ZERO };
         let result = match op {
             Op::ScaleAddF32 | Op::FmaF32 | Op::FnmaF32 | Op::DotBf16 | Op::DotU8S8 => accumulated(op, &old, &first, &second),
+            Op::LookupI8 => {
+                let place = |i: usize| usize::from(old.0[i]) % (2 * step.width);
+                let byte = |at: usize| if at < step.width { first.0[at] } else { second.0[at - step.width] };
+                Vector(std::array::from_fn(|i| byte(place(i))))
+            }
             op if sizes(op).is_by_lane => by_lane(op, &first, &second, imm.unwrap_or(0)),
             op => across(op, [&first, &second], imm.unwrap_or(0) as usize, step),
         };

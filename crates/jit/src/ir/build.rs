@@ -476,6 +476,13 @@ impl Function {
         self.push(VecInst::Accumulate(op, dst, a, b.into()));
     }
 
+    /// Each byte of a vector of 64 looked up in a table of 256, the bytes of four vectors; AVX512-VBMI only.
+    pub fn lookup_bytes(&mut self, bytes: Val, table: [Val; 4]) -> Val {
+        let dst = self.vector(self.width(bytes));
+        self.push(VecInst::LookupBytes { dst, bytes, table });
+        dst
+    }
+
     /// Compares f32 lanes.
     pub fn compare_f32(&mut self, how: Compare, a: Val, b: Val) -> Pred {
         let dst = self.pred();

@@ -162,7 +162,7 @@ pub(super) enum FirstOperand {
 pub(super) fn first_operand(inst: &MachineInst) -> FirstOperand {
     match inst.op {
         Op::Cmp | Op::CmpImm | Op::Test | Op::KTest16 => FirstOperand::Reads,
-        Op::ScaleAddF32 | Op::FmaF32 | Op::FnmaF32 | Op::DotBf16 | Op::DotU8S8 => FirstOperand::Changes,
+        Op::ScaleAddF32 | Op::FmaF32 | Op::FnmaF32 | Op::DotBf16 | Op::DotU8S8 | Op::LookupI8 => FirstOperand::Changes,
         Op::Add | Op::AddImm | Op::Sub | Op::SubImm | Op::Mul | Op::AndImm | Op::AndInt | Op::ShlImm | Op::ShrImm | Op::Dec => {
             FirstOperand::Changes
         }

@@ -427,6 +427,7 @@ enum VecInst {
     StoreAs { elem: Elem, to: Addr, src: Val, mask: Option<Pred> },
     StoreFlushed { to: Addr, src: Val, mask: Option<Pred> },
     StoreBothFlushed { to: Addr, first: Val, second: Val },
+    LookupBytes { dst: Val, bytes: Val, table: [Val; 4] },
     StoreBytes { elem: Elem, real: bool, to: [Addr; 2], src: [Val; 4] },
     Unary(Unary, Val, Val),
     Binary(Binary, Val, Val, Src),

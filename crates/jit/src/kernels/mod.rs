@@ -1,6 +1,7 @@
 //! Generators of kernels that know addresses and strides, and nothing of tensors.
 
 pub mod blend;
+pub mod byte_table;
 pub mod bytes;
 #[cfg(test)]
 mod cases;

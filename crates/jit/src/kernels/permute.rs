@@ -296,18 +296,43 @@ impl Permute {
         })
     }
 
-    /// Stores the lanes of vector `i` that are written: without a mask where these are all.
+    /// Stores the lanes of vector `i` that are written, without a mask where these are all.
     fn store_some(&self, f: &mut Function, (args, i): (Int, usize), to: Addr, x: Val) {
         let all = (1 << f.isa().width().lanes()) - 1;
-        let masks = f.argument(args, offset_of!(Args, masks) + size_of::<usize>());
-        let lanes = f.load_u8(masks.at((i * MASK_BYTES) as i32));
-        f.when(Compare::Ge, lanes, all, |f| f.store_number(self.to, to, x, None));
-        f.when(Compare::Lt, lanes, all, |f| {
-            f.when(Compare::Gt, lanes, 0, |f| {
-                let mask = self.mask(f, args, 1, i);
-                f.store_number(self.to, to, x, mask);
+        let lanes = |f: &mut Function, which: usize| {
+            let masks = f.argument(args, offset_of!(Args, masks) + which * size_of::<usize>());
+            f.load_u8(masks.at((i * MASK_BYTES) as i32))
+        };
+        let (written, whole) = (lanes(f, 1), lanes(f, 1));
+        if self.makes() {
+            let existing = lanes(f, 2);
+            f.and(whole, existing);
+        }
+        f.when(Compare::Ge, whole, all, |f| f.store_number(self.to, to, x, None));
+        f.when(Compare::Lt, whole, all, |f| {
+            f.when(Compare::Gt, written, 0, |f| {
+                let x = self.existing(f, (args, i), x);
+                f.when(Compare::Ge, written, all, |f| f.store_number(self.to, to, x, None));
+                f.when(Compare::Lt, written, all, |f| {
+                    let mask = self.mask(f, args, 1, i);
+                    f.store_number(self.to, to, x, mask);
+                });
             });
         });
+    }
+
+    /// Whether what is stored in the place of missing elements might not be zero: nothing times infinity, divided by zero, or beside a zero
+    /// point, is not, nor is what was read beside elements.
+    fn makes(&self) -> bool {
+        self.adds || self.factors != UNCHANGED || self.masked == Masked::Written
+    }
+
+    /// The elements of vector `i` that exist, and zeros.
+    fn existing(&self, f: &mut Function, (args, i): (Int, usize), x: Val) -> Val {
+        let exists = if self.makes() { self.mask(f, args, 2, i) } else { None };
+        let Some(exists) = exists else { return x };
+        let zero = f.zero(f.isa().width());
+        f.select(exists, x, zero)
     }
 
     /// The address of a tile.
@@ -387,7 +412,9 @@ impl Permute {
             let width = f.isa().width();
             let mut x = x.unwrap_or_else(|| f.zero(width));
             let place = f.load_int(writes.at((i * size_of::<usize>()) as i32));
-            let mask = self.mask(f, args, 1, i);
+            // Some processors take long to store under masks, even nothing, or all.
+            let is_slow = matches!(self.masked, Masked::Both | Masked::Written) && !f.isa().avx512;
+            let mask = if is_slow && !self.adds { None } else { self.mask(f, args, 1, i) };
             if self.factors != UNCHANGED {
                 let of_vector = factors.map(|factor| {
                     factor.map(|factor| match factor {
@@ -407,17 +434,14 @@ impl Permute {
                 let before = f.binary(Binary::MulF32, before, Src::Splat(by.at(0)));
                 x = f.binary(Binary::AddF32, x, before);
             }
-            // Nothing times infinity, divided by zero, or beside a zero point, is not zero; nor is what was read beside elements.
-            let made = self.adds || self.factors != UNCHANGED || self.masked == Masked::Written;
-            if let Some(exists) = made.then(|| self.mask(f, args, 2, i)).flatten() {
-                let zero = f.zero(width);
-                x = f.select(exists, x, zero);
-            }
             let to = to.indexed(place, 1, 0);
+            if is_slow {
+                self.store_some(f, (args, i), to, x);
+                continue;
+            }
+            let x = self.existing(f, (args, i), x);
             match mask {
                 _ if self.streaming => f.store_streaming(to, x),
-                // Some processors take long to store under such masks, even nothing, or all.
-                Some(_) if !f.isa().avx512 => self.store_some(f, (args, i), to, x),
                 mask => f.store_number(self.to, to, x, mask),
             }
         }

@@ -10,6 +10,7 @@
 
 mod apart;
 mod brought;
+mod byte_table;
 mod lanes;
 mod stages;
 mod write;
@@ -25,6 +26,7 @@ use crate::decision::How;
 use crate::kernels::chain::{Formula, jit};
 use crate::kernels::code::{self, Key, elem};
 use crate::kernels::extent::{Written, reach};
+use crate::kernels::lookup::ByteLooker;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::kernels::transpose::RegisterTranspose;
@@ -215,6 +217,8 @@ struct Fused {
     streamed: Box<[usize]>,
     /// The vectors of rows, if these are apart.
     apart: Option<Apart>,
+    /// The result and the source, if results are looked up in a table.
+    bytes: Option<[u8; 2]>,
 }
 
 /// The workers' own rows in scratch: their operand, where they begin, and their size.
@@ -231,6 +235,8 @@ struct OwnRows {
 pub enum Taken {
     /// From memory.
     InPlace,
+    /// The same, with results of bytes from a table.
+    LookedUp,
     /// Some of them are copied for it, chunk by chunk: each is counted.
     Brought,
     /// All of them: a chunk is one row.
@@ -318,7 +324,8 @@ impl Program {
         let ([Made::Fused(chain)], [Group { grid: Some(grid), .. }]) = (&self.groups[..], &self.pipeline.groups[..]) else { return None };
         let (mut counts, zeros) = self.pipeline.counts()?;
         if chain.flat || chain.brought.is_empty() {
-            return Some((if chain.flat { Taken::InChunks } else { Taken::InPlace }, (counts, zeros)));
+            let in_place = if chain.bytes.is_some() { Taken::LookedUp } else { Taken::InPlace };
+            return Some((if chain.flat { Taken::InChunks } else { in_place }, (counts, zeros)));
         }
         counts = Counts::default();
         for brought in &chain.brought {
@@ -421,6 +428,7 @@ struct FusedCode {
     /// The kernel with non-temporal stores.
     streaming: Option<Entry<Args>>,
     squares: Vec<Option<RegisterTranspose>>,
+    looker: Option<ByteLooker>,
 }
 
 /// The code of a group.
@@ -446,7 +454,8 @@ impl Made {
                 let Call { spec, isa, .. } = &chain.call;
                 let streams = !chain.streamed.is_empty();
                 let streaming = streams.then(|| code::get(*isa, &Spec { streaming: true, ..spec.clone() })).transpose()?;
-                Code::Fused(FusedCode { entry: chain.call.build()?, streaming, squares })
+                let looker = chain.bytes.map(|_| ByteLooker::get(*isa)).transpose()?;
+                Code::Fused(FusedCode { entry: chain.call.build()?, streaming, squares, looker })
             }
             Made::Stages(calls) => {
                 Code::Stages(calls.iter().map(|call| call.as_ref().map(Call::build).transpose()).collect::<Result<_, _>>()?)
@@ -566,7 +575,7 @@ impl Fused {
             Rows::Any => grid.block,
             _ => grid.block / run * run,
         };
-        Ok(Fused {
+        let fused = Fused {
             call: Call::new(Spec { stages, operands, rows, streaming: false, flushes: false }, isa, from),
             folded,
             grain,
@@ -575,7 +584,9 @@ impl Fused {
             flat,
             streamed: Box::default(),
             apart: None,
-        })
+            bytes: None,
+        };
+        Ok(Fused { bytes: fused.of_bytes(group), ..fused })
     }
 
     /// The operands that are stored element by element, if no stage reads them and they have vectors that may be stored non-temporally.
@@ -653,6 +664,10 @@ impl Fused {
         group.bind(ctx, tables, &mut bound)?;
         if self.flat || !self.brought.is_empty() {
             split(ctx.executor(), grid.kept.volume(), self.grain, &|range| self.run_brought((code, simd), &grid.kept, range, &bound));
+            return Ok(());
+        }
+        if let Some(looker) = &code.looker {
+            self.run_on_bytes(code, looker, (&grid.kept, &bound), ctx);
             return Ok(());
         }
         if !self.folded {

@@ -17,7 +17,7 @@ use oxidnn_spec::{Arg, Attr, Blocking, Blocks, Layout, Problem, Tensor};
 const MOVES: &[Choose<CpuTarget>] = &[squares::plan, pieces::plan, lanes::plan];
 /// Numbers of rows that layouts interleave.
 const ROWS: std::ops::RangeInclusive<i64> = 2..=8;
-/// Contiguous elements in both tensors from which on arithmetic needs no separate step.
+/// Contiguous elements in both tensors from which on arithmetic needs no separate step, unless bytes are looked up.
 const MIN_RUN: usize = 16;
 /// Seconds from the first step to the second, and the time of both relative to each on its own.
 const BETWEEN: f64 = 1e-7;
@@ -52,9 +52,10 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         let between = Tensor { dtype: op.dst.dtype, layout };
         in_two(between, [&problem.attr, &nothing], [MOVES, MOVES])
     });
+    let looked_up = jit.vbmi && [&op.src, &op.dst].iter().all(|t| t.dtype.bits() == 8);
     let steps = match merged {
         Some(steps) => steps,
-        None if check_copy(op, &problem.attr).is_ok() || run(&op.dst, &op.src) >= MIN_RUN => {
+        None if check_copy(op, &problem.attr).is_ok() || run(&op.dst, &op.src) >= MIN_RUN && !looked_up => {
             return Err(none());
         }
         // A sum post-op needs the old destination, and fewer bytes should be moved.

@@ -22,11 +22,12 @@ const COPIES: Traversal =
 const COPIED: f64 = 0.027;
 const PIPELINE: Traversal =
     [[186.0, 54.0, 4.7, 0.24, 150.0, 0.0, 1.46, 127.0, 4.4, 0.96], [240.0, 75.0, 6.0, 0.3, 200.0, 0.0, 2.0, 170.0, 6.0, 1.3]];
-/// Programs whose operands are in place, copied for them (each is counted), and in chunks.
-const PROGRAM: [Traversal; 3] = [
+/// Programs whose operands are in place, copied for them (each is counted), in chunks, and bytes whose results are looked up.
+const PROGRAM: [Traversal; 4] = [
     [[226.0, 4.5, 1.57, 0.069, 4.5, 1.57, 0.069, 4.5, 1.57, 0.069], [206.0, 3.1, 0.95, 0.107, 3.1, 0.95, 0.107, 3.1, 0.95, 0.107]],
     [[226.0, 129.0, 3.5, 0.19, 129.0, 3.5, 0.19, 115.0, 5.0, 0.83], [206.0, 164.0, 0.0, 0.12, 167.0, 1.4, 0.135, 166.0, 1.5, 0.64]],
     [[226.0, 90.0, 6.0, 2.5, 76.0, 0.0, 2.3, 99.0, 0.0, 3.4], [206.0, 218.0, 0.0, 0.0, 410.0, 0.8, 0.0, 258.0, 0.0, 0.0]],
+    [[0.0; 10], [330.0, 3.1, 10.0, 0.03, 3.1, 10.0, 0.03, 3.1, 10.0, 0.03]],
 ];
 /// An execution, rows, single elements, converted ones, and runs.
 const TABLES: Times<5> = [[171.0, 5.9, 0.67, 1.0, 3.0]; 2];
@@ -80,6 +81,7 @@ impl Timed for Program {
             Taken::InPlace => 0,
             Taken::Brought => 1,
             Taken::InChunks => 2,
+            Taken::LookedUp => 3,
         };
         Some(traversed(&PROGRAM[which], isa, counts))
     }

@@ -78,8 +78,7 @@ fn nearest(problem: &Problem, rows: fn(Tables) -> Tables) -> Result<Tables, Skip
     }
 }
 
-/// Inputs for each output from which on single inputs are read where that is possible, and from which on the definition is faster than reading planes.
-const MIN_INPUTS_PER_OUTPUT: i64 = 8;
+/// Inputs for each output from which on the definition is faster than reading planes.
 const MAX_INPUTS_PER_OUTPUT: i64 = 256;
 
 /// Whether there are at least `ratio` inputs for each output.

@@ -48,6 +48,15 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
             store_as(m, Elem::Bf16, Arg::Mem(to.into()), first.0, None);
             store_as(m, Elem::Bf16, Arg::Mem(behind.into()), second.0, None);
         }
+        VecInst::LookupBytes { dst, bytes, table: [a, b, c, d] } => {
+            let (upper, signs) = (m.temp(m.width(dst.0)), m.temp_mask());
+            m.op(Op::SignsI8, &[Arg::Reg(signs), arg(bytes)]);
+            m.op(Op::Load, &[arg(dst), arg(bytes)]);
+            m.op(Op::Load, &[Arg::Reg(upper), arg(bytes)]);
+            m.op(Op::LookupI8, &[arg(dst), arg(a), arg(b)]);
+            m.op(Op::LookupI8, &[Arg::Reg(upper), arg(c), arg(d)]);
+            m.masked(Op::LoadI8, &[arg(dst), Arg::Reg(upper)], Masked::Merge(signs));
+        }
         VecInst::StoreBytes { elem, real, to, src } => {
             let numbers = src.map(|src| if real { bounded(m, elem, src.0) } else { src.0 });
             store_packed(m, elem, to, numbers);

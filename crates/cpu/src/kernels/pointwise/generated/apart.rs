@@ -99,6 +99,7 @@ impl Fused {
             flat: false,
             streamed: Box::default(),
             apart: Some(apart),
+            bytes: None,
         })
     }
 
