@@ -1,5 +1,5 @@
 //! The kernels of the CUDA engine against the reference without a GPU: `oxidnn verify` on the driver of `crates/cuda/tests/driver`, whose launches run in the
-//! emulator of `crates/cuda/tests/emulator`. `OXIDNN_LINES=FILE,FILE` verifies other lists than `tests/gpu/emulated.txt`.
+//! emulator of `crates/cuda/tests/emulator`. `OXIDNN_LINES=FILE,FILE` verifies other lists than `tests/gpu/emulated.txt`, whose lines need no settings of those before.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -52,15 +52,16 @@ fn kernels_give_what_the_reference_gives() {
         std::env::var("OXIDNN_LINES").unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/gpu/emulated.txt").into());
     let problems: Vec<String> =
         lists.split(',').flat_map(|list| std::fs::read_to_string(list).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()).collect();
-    // Every second line each, for the emulator runs one kernel at a time.
-    let parts = [0, 1].map(|part| {
+    // The emulator runs one kernel at a time: a process for each core.
+    let count = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+    let parts = Vec::from_iter((0..count).map(|part| {
         let list = folder.join(format!("{part}.txt"));
-        std::fs::write(&list, problems.iter().skip(part).step_by(2).map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+        std::fs::write(&list, problems.iter().skip(part).step_by(count).map(|line| format!("{line}\n")).collect::<String>()).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_oxidnn"));
         command.args(["verify", "--engine", "gpu", "--brief", "--batch"]).arg(list);
         command.env("OXIDNN_TEST_EMULATOR", folder).env("LD_LIBRARY_PATH", folder.join("lib")).env("XDG_CACHE_HOME", folder);
         command.env_remove("CUDA_VISIBLE_DEVICES").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-    });
+    }));
     for part in parts {
         let Output { status, stdout, stderr } = part.wait_with_output().unwrap();
         assert!(status.success(), "{}\n{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));

@@ -20,7 +20,7 @@
 // tile_sm90.cuh has the pipeline, the main loop, the epilogue and the stores, which conv_sm90.cu and others share; its head lists the defines.
 //
 // Interface
-//   parameters   (TensorMap a, TensorMap b, TensorMap c, GemmParams), by value. With STORE_DIRECT c is not used.
+//   parameters   (TensorMap a, TensorMap b, TensorMap c, GemmParams), by value. With STORE_DIRECT and STORE_LINES c is not used.
 //   maps         tiled mode, rank 3, 128-byte swizzle, zero fill, element strides 1; dimensions innermost first:
 //                  a  A_MN 0: (K, M, batches), box (128 bytes, TILE_M / CLUSTER_N, 1)     A_MN 1: (M, K, batches), box (128 bytes, tile K, 1)
 //                  b  B_MN 0: (K, N, batches), box (128 bytes, TILE_N / CLUSTER_M, 1)     B_MN 1: (N, K, batches), box (128 bytes, tile K, 1)

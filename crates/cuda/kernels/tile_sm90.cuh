@@ -18,7 +18,7 @@
 //   SPLIT                      CTAs of a cluster that divide K of one tile (split-K); partial sums are added in the order of ranks
 //   STORE                      STORE_TMA; STORE_TMA_TRANSPOSED: C is contiguous along M (16 and 32 bits); STORE_ROWS: each row of C has its own
 //                              address, a multiple of 16 bytes; STORE_PLANES: C is contiguous along M within an image (NCHW, 16-bit types);
-//                              STORE_DIRECT: any strides, element by element
+//                              STORE_LINES: rows begin anywhere; STORE_DIRECT: any strides, element by element
 //   PLANE_UNIT                 STORE_PLANES: 0 for TMA, or the rows of C that a thread stores at a time; they lie in one image and are aligned together
 //   C_SWAPPED                  1: the host swapped A and B, so row and column are exchanged for the epilogue (direct stores)
 //   PROMOTE                    0, or the number of stages after which wgmma's sums are added to f32 registers. FP8 wgmma accumulates with some 14
@@ -35,6 +35,7 @@
 #define STORE_TMA_TRANSPOSED 2
 #define STORE_ROWS 3
 #define STORE_PLANES 4
+#define STORE_LINES 5
 
 // MN-major TF32: wgmma cannot read it from shared memory. A may come from registers, B may not.
 #define A_LOADED (A_TYPE == T_TF32 && A_MN && !B_MN)
@@ -610,6 +611,31 @@ __device__ __forceinline__ void store_scattered(const Shared &s, C::Raw *data, c
     }
 }
 
+// STORE_LINES: neighbouring lanes copy neighbouring elements of a row from the chunk. A warp copies the 16 rows that it wrote.
+template <int COLUMNS, int FIRST = 0>
+__device__ __forceinline__ void store_lines(const Shared &s, const Destination &c, int consumer, const Acc (&acc)[COLUMNS / 2], const Finish<COLUMNS> &f,
+                                            const Block &b, int &turn) {
+    constexpr int kSize = int(sizeof(C::Raw)), kUnit = 128 / kSize, kWidth = COLUMNS - FIRST < kUnit ? COLUMNS - FIRST : kUnit;
+    if constexpr (FIRST < COLUMNS) {
+        u32 chunk = s.chunk(consumer, turn);
+        turn ^= 1;
+        write_chunk<FIRST, kWidth, COLUMNS>(chunk, acc, f, b);
+        __syncwarp();   // behind it all have read the other chunk, too, which is written next
+        int lane = threadIdx.x % 32, first = threadIdx.x % 128 / 32 * 16, columns = min(kWidth, b.n - b.column - FIRST);
+        C::Raw *to = c.data + b.batch * c.batch + (b.row + first) * c.row + (b.column + FIRST + lane) * c.column;
+        const C::Raw *from = reinterpret_cast<const C::Raw *>(__cvta_shared_to_generic(chunk + first * 128 + lane * kSize % 16));
+#pragma unroll
+        for (int i = 0; i < 16; i++, to += c.row) {
+#pragma unroll
+            for (int j = 0; j < kWidth; j += 32) {
+                int unit = (lane + j) * kSize / 16 ^ i % 8;
+                if (b.row + first + i < b.m && lane + j < columns) to[j * c.column] = from[(i * 128 + unit * 16) / kSize];
+            }
+        }
+        store_lines<COLUMNS, FIRST + kUnit>(s, c, consumer, acc, f, b, turn);
+    }
+}
+
 #if PLANE_UNIT
 struct alignas(PLANE_UNIT * 2) PlaneUnit {
     u16 v[PLANE_UNIT];
@@ -648,6 +674,8 @@ __device__ __forceinline__ void store_rows(const Shared &s, const TensorMap &map
     for (int i = 0; i < kBlocksM; i++, b.row += 64) {
         if constexpr (STORE == STORE_DIRECT) {
             store_direct<COLUMNS>(c, acc[i], f.e, b);
+        } else if constexpr (STORE == STORE_LINES) {
+            store_lines<COLUMNS>(s, c, consumer, acc[i], f, b, turn);
         } else if constexpr (STORE == STORE_ROWS) {
             i64 offsets[4];
 #pragma unroll

@@ -8,23 +8,19 @@ static_assert(sizeof(tensor_map) == 128);
 
 // ---- groups of copies of a thread -------------------------------------------------------------------------------------------------------------
 
-void Groups::commit() {
-    committed.push_back(std::move(open));
-    open.clear();
-}
-
 void Groups::wait(size_t pending) {
-    while (committed.size() > pending) {
-        auto group = std::move(committed.front());
-        committed.pop_front();
-        for (auto &copy : group) copy();
-    }
+    if (ends.size() <= pending) return;
+    const size_t groups = ends.size() - pending, count = ends[groups - 1];
+    for (size_t i = 0; i < count; ++i) copies[i]();
+    copies.erase(copies.begin(), copies.begin() + ptrdiff_t(count));
+    ends.erase(ends.begin(), ends.begin() + ptrdiff_t(groups));
+    for (size_t &end : ends) end -= count;
 }
 
 API void emulator_fetch(u32 to, const void *from, u32 bytes, u32 valid) {
     if (valid) check_global(from, valid, 1, READ);
     if (uintptr_t(from) % bytes) fail("cp.async of %u bytes from an address that is no multiple of it", bytes);
-    machine.now->fetches.open.push_back([=] {
+    machine.now->fetches.copies.push_back([=] {
         u8 *at = shared_at(to, bytes, bytes, WRITE);
         memset(at, 0, bytes);
         memcpy(at, from, valid);
@@ -213,7 +209,7 @@ API void emulator_tma_store(const void *map, u32 from, const int *coordinates) {
     const u32 bytes = row_bytes(m), rows = rows_of(m), offset = from & kOffset, size = element(m);
     u8 *there = shared_at(from, bytes * rows, 128, ATOMIC) - offset;
     std::vector<int> at(coordinates, coordinates + m.rank);
-    machine.now->stores.open.push_back([=] {
+    machine.now->stores.copies.push_back([=] {
         std::vector<u8> line(bytes);
         Rows r(m, at.data(), nullptr);
         for (u32 i = 0; i < rows; ++i, r.next()) {

@@ -26,7 +26,6 @@
 #include "matrices.h"
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <vector>
 
@@ -75,11 +74,11 @@ struct Cta {
     std::vector<Warpgroup> groups;
 };
 
-// Copies of cp.async, or of bulk stores, of a thread: groups that are committed, oldest first, and what is not committed.
+// Copies of cp.async, or of bulk stores, of a thread: those of committed groups, oldest first, then what is not committed.
 struct Groups {
-    std::deque<std::vector<std::function<void()>>> committed;
-    std::vector<std::function<void()>> open;
-    void commit();
+    std::vector<std::function<void()>> copies;
+    std::vector<size_t> ends;            // of the committed groups
+    void commit() { ends.push_back(copies.size()); }
     void wait(size_t pending);
 };
 

@@ -141,7 +141,7 @@ static void prepare_threads() {
         Thread &t = machine.all[i];
         t.stack = top, t.index = u32(i % machine.threads), t.cta = &machine.ctas[i / machine.threads];
         t.done = false, t.generation = nullptr, t.where = "";
-        t.fetches = {}, t.stores = {};
+        t.fetches.copies.clear(), t.fetches.ends.clear(), t.stores.copies.clear(), t.stores.ends.clear();
     }
     machine.alive = u32(count);
 }
@@ -180,15 +180,18 @@ static void run() {
 }
 
 static void prepare_ctas(u64 first, u32 count) {
-    machine.ctas.assign(count, Cta{});
+    machine.ctas.resize(count);
     ++machine.epoch;
     for (u32 i = 0; i < count; ++i) {
         Cta &cta = machine.ctas[i];
         u64 at = first + i;
         cta.block = Dim{u32(at % machine.grid.x), u32(at / machine.grid.x % machine.grid.y), u32(at / machine.grid.x / machine.grid.y)};
         cta.rank = i % machine.cluster, cta.slot = i, cta.alive = machine.threads;
+        cta.barrier = {};
+        for (Barrier &b : cta.named) b = {};
         cta.warps.resize((machine.threads + 31) / 32);
-        cta.groups.resize((machine.threads + 127) / 128);
+        for (Warp &warp : cta.warps) warp.exited = 0, warp.barriers.clear();
+        cta.groups.assign((machine.threads + 127) / 128, Warpgroup{});
         prepare_shared(cta);
     }
     machine.cluster_barrier = Barrier{};

@@ -278,7 +278,7 @@ impl Gemm<'_> {
         if !(request.by_mma_sync() && self.turned(program, &request, choice.seconds, target)?) {
             program.launches.push(self.launch(&request, &choice, types, target)?);
         }
-        let direct = if choice.store == Store::Direct { shape::one_by_one(self.m * self.n * self.batch) } else { 0.0 };
+        let direct = if choice.store.is_direct() { shape::one_by_one(self.m * self.n * self.batch) } else { 0.0 };
         Ok(choice.seconds + direct)
     }
 
@@ -329,7 +329,7 @@ impl Gemm<'_> {
             Store::Transposed => [128 / size, columns.min(128 / size), 1],
             _ => [128 / size, 64, 1],
         };
-        let direct = choice.store == Store::Direct;
+        let direct = choice.store.is_direct();
         let row = if direct { 16 / size } else { self.c.outer };
         let batch = if direct || self.batch == 1 { row * self.m.max(1) } else { self.c.batch_stride };
         let dims = if direct { [16 / size, 1, 1] } else { [self.n, self.m, self.batch] };
@@ -350,7 +350,10 @@ fn tile_options(emit: &mut Emitter, types: [&str; 3], r: &Request, choice: &Choi
     for (name, value) in ["A_TYPE", "B_TYPE", "C_TYPE"].into_iter().zip(types) {
         emit.option(name, value);
     }
-    emit.option("STORE", ["STORE_DIRECT", "STORE_TMA", "STORE_TMA_TRANSPOSED", "STORE_ROWS", "STORE_PLANES"][choice.store as usize]);
+    emit.option(
+        "STORE",
+        ["STORE_DIRECT", "STORE_TMA", "STORE_TMA_TRANSPOSED", "STORE_ROWS", "STORE_PLANES", "STORE_LINES"][choice.store as usize],
+    );
     for (name, value) in [
         ("A_MN", i64::from(r.a_mn)),
         ("B_MN", i64::from(r.b_mn)),

@@ -164,6 +164,14 @@ pub(crate) enum Store {
     Transposed,
     Rows,
     Planes,
+    Lines,
+}
+
+impl Store {
+    /// Whether threads store element by element.
+    pub(crate) fn is_direct(self) -> bool {
+        matches!(self, Store::Direct | Store::Lines)
+    }
 }
 
 /// A shape with the number of stages, the kind of store and the predicted time.
@@ -284,7 +292,7 @@ fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
     } else if r.aligned && columns * r.result_bytes % 128 == 0 {
         Store::Tma
     } else {
-        Store::Direct
+        Store::Lines
     };
     let run = 128 / r.bytes;
     let fits = (!r.b_mn || n % (run * cluster[0]) == 0) && (!r.a_mn || m % (run * cluster[1]) == 0);
@@ -327,8 +335,8 @@ fn seconds(choice: &Choice, r: &Request, k_stages: i64, facts: &Facts) -> f64 {
     let stage = load.max(products) + STAGE;
     let (added, again) = if split > 1 { (ADD + fm * fn_ * 4.0 / 40.0, AGAIN) } else { (0.0, 0.0) };
     let out = match store {
-        Store::Direct if !r.swapped && r.result_bytes == 1 => 1.0,
-        Store::Direct if !r.swapped => 4.0,
+        Store::Lines if r.result_bytes == 1 => 1.0,
+        Store::Lines => 4.0,
         _ => 32.0,
     };
     let made = if r.computed { fm * fn_ / MADE } else { 0.0 };
