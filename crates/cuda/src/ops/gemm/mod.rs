@@ -377,7 +377,8 @@ fn launch_shape(launch: &mut Launch, r: &Request, choice: &Choice, target: &Cuda
     let shape = choice.shape;
     let [down, across] = clusters(r, choice);
     let count = down * across * r.batch;
-    let (size, units) = (shape.cluster[0] * shape.cluster[1], i64::from(target.facts.multiprocessors));
+    let resident = if r.is_narrow() { 2 } else { 1 };
+    let (size, units) = (shape.cluster[0] * shape.cluster[1], resident * i64::from(target.facts.multiprocessors));
     let chunks = shape.chunks(choice.store);
     launch.grid = [if shape.split > 1 { count * shape.split } else { count.min(units / size) * size } as u32, 1, 1];
     launch.block = 128 * (1 + shape.consumers as u32);

@@ -23,6 +23,8 @@ const CLUSTER: f64 = 1200.0;
 const TAIL: f64 = 600.0;
 const ADD: f64 = 1000.0;
 const AGAIN: f64 = 5000.0;
+/// Elements per cycle of an SM that are stored to rows that begin anywhere.
+const LINES: f64 = 4.0;
 /// Elements with post-ops per cycle of an SM; the share of an epilogue that the next tile's main loop does not hide, without and with post-ops.
 const MADE: f64 = 20.0;
 const EXPOSED: [f64; 2] = [0.2, 1.0];
@@ -44,7 +46,7 @@ const TURNED: f64 = 0.7;
 const ALIGNED: f64 = 0.6;
 
 /// Seconds of an element of a result that is stored by itself.
-const ELEMENT: f64 = 4e-12;
+const ELEMENT: f64 = 1e-12;
 
 /// A tile of `gemm_sm80.cu`, of which 256 / `tile` share an SM: seconds of a stage where an SM is busy and where a CTA is alone, and of a tile besides. These and those
 /// below are fitted to 28 products on an H200: the choice among tiles and copies to aligned rows is at most 4 % slower than the best.
@@ -190,8 +192,8 @@ impl Request {
         self.bytes == 4 && self.b_mn
     }
 
-    /// Few rows: narrow tiles of the transposed product.
-    fn is_narrow(&self) -> bool {
+    /// Few rows: narrow tiles of the transposed product, of which two CTAs fit a multiprocessor.
+    pub(crate) fn is_narrow(&self) -> bool {
         self.swapped && self.n <= 32
     }
 }
@@ -335,8 +337,7 @@ fn seconds(choice: &Choice, r: &Request, k_stages: i64, facts: &Facts) -> f64 {
     let stage = load.max(products) + STAGE;
     let (added, again) = if split > 1 { (ADD + fm * fn_ * 4.0 / 40.0, AGAIN) } else { (0.0, 0.0) };
     let out = match store {
-        Store::Lines if r.result_bytes == 1 => 1.0,
-        Store::Lines => 4.0,
+        Store::Lines => LINES * r.result_bytes as f64,
         _ => 32.0,
     };
     let made = if r.computed { fm * fn_ / MADE } else { 0.0 };
