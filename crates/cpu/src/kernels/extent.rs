@@ -28,19 +28,6 @@ fn address(buf: &Buf<'_>, operand: impl Debug, first: usize, reach: Option<usize
 /// Bytes of a cache line.
 pub const LINE: usize = 64;
 
-/// Prefetches those of `bytes` bytes from `first` on that are inside a buffer.
-#[inline]
-fn ask(buf: &Buf<'_>, first: usize, bytes: usize) {
-    #[cfg(target_arch = "x86_64")]
-    for byte in (first..first.saturating_add(bytes).min(buf.len())).step_by(LINE) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: every processor of this architecture has the instruction, which reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(buf.as_ptr().wrapping_add(byte).cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (buf, first, bytes, LINE);
-}
-
 /// Reads a byte of each cache line of those `bytes` bytes from `first` on that are inside a buffer, in order: hardware prefetchers
 /// recognise reads as a stream, which they do not do with software prefetches.
 #[inline]
@@ -67,12 +54,6 @@ impl Read<'_> {
     #[inline]
     pub fn at(&self, operand: impl Debug, first: usize, reach: Option<usize>) -> *const u8 {
         address(&self.0, operand, first, reach)
-    }
-
-    /// Prefetches bytes that a later call reads.
-    #[inline]
-    pub fn ask(&self, first: usize, bytes: usize) {
-        ask(&self.0, first, bytes);
     }
 
     /// Reads ahead bytes that a later call reads, as the next part of a stream from memory.

@@ -117,6 +117,14 @@ impl Ready<'_> {
     }
 }
 
+/// Products of a panel: those of some taps of a window row, of which `tap` is the first.
+#[derive(Clone, Copy)]
+struct TapRun {
+    panel: usize,
+    tap: [usize; 3],
+    count: usize,
+}
+
 /// What the tiles of a tap and panel need.
 struct Work<'w, 'h> {
     /// Those of all taps and panels of the block; with a single box, of some panels.
@@ -300,7 +308,7 @@ impl<'a> Bound<'a> {
                 let parts = Parts::new(p, ready, tap, pairs);
                 for panel in panels.clone() {
                     let work = Work { sums: &mut *sums, words, prefetches: &mut prefetches, held: held.as_deref_mut() };
-                    if self.taps(ready, &parts, (panel, tap, count), work) || !ready.depth.done {
+                    if self.taps(ready, &parts, TapRun { panel, tap, count }, work) || !ready.depth.done {
                         continue;
                     }
                     for tap in self.run_of(tap, count) {
@@ -325,8 +333,8 @@ impl<'a> Bound<'a> {
         start..start + at.rows.1 * p.rows_per_channel() * p.panel
     }
 
-    /// The products of a panel and the `count` taps of a call, of which `tap` is the first; true if they have stored their sums.
-    fn taps(&self, ready: &Ready, parts: &Parts<'_>, (panel, tap, count): (usize, [usize; 3], usize), work: Work<'_, '_>) -> bool {
+    /// The products of a call; true if they have stored their sums.
+    fn taps(&self, ready: &Ready, parts: &Parts<'_>, TapRun { panel, tap, count }: TapRun, work: Work<'_, '_>) -> bool {
         let (p, at, fresh) = (self.plan, &ready.depth.at, ready.depth.fresh);
         let Work { sums: all, words, prefetches, held } = work;
         let (rows, columns) = (at.rows.1 * p.rows_per_channel(), p.panel.min(at.columns.1 - panel * p.panel));
@@ -363,7 +371,7 @@ impl<'a> Bound<'a> {
             }
             (Code::Vectors(tiles), _) => {
                 let work = Work { sums: &mut all[sums], words, prefetches, held: None };
-                self.tiles(tiles, ready, (panel, tap), parts, work);
+                self.tiles(tiles, ready, TapRun { panel, tap, count }, parts, work);
             }
             _ => {
                 let sums = &mut all[sums];
@@ -399,7 +407,7 @@ impl<'a> Bound<'a> {
     }
 
     /// The vector tiles of a tap and panel over the parts of a box.
-    fn tiles(&self, tiles: &Tiles, ready: &Ready, (panel, tap): (usize, [usize; 3]), parts: &Parts<'_>, work: Work<'_, '_>) {
+    fn tiles(&self, tiles: &Tiles, ready: &Ready, TapRun { panel, tap, .. }: TapRun, parts: &Parts<'_>, work: Work<'_, '_>) {
         let (p, at, dst) = (self.plan, &ready.depth.at, self.epilogue.dst());
         let Work { sums, words, prefetches, .. } = work;
         let first = at.columns.0 + panel * p.panel;
