@@ -236,7 +236,14 @@ fn lookups(isa: Isa) -> Vec<Entry> {
             looker.run(&places, times, to, from);
         })
     };
-    vec![rows(1), rows(2)]
+    let bytes = isa.vbmi.then(|| {
+        let looker = lookup::ByteLooker::get(isa).unwrap();
+        entry("results of bytes", &[39], move |memory| {
+            let ([to], mut bytes) = (bufs(memory), [1.0; 39]);
+            looker.run(&std::array::from_fn(|i| 255 - i as u8), to, lend(&mut bytes), false);
+        })
+    });
+    [rows(1), rows(2)].into_iter().chain(bytes).collect()
 }
 
 /// A matrix with rows of so many numbers.

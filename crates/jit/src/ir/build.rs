@@ -478,6 +478,7 @@ impl Function {
 
     /// Each byte of a vector of 64 looked up in a table of 256, the bytes of four vectors; AVX512-VBMI only.
     pub fn lookup_bytes(&mut self, bytes: Val, table: [Val; 4]) -> Val {
+        debug_assert!(self.isa.vbmi, "only AVX512-VBMI looks up bytes");
         let dst = self.vector(self.width(bytes));
         self.push(VecInst::LookupBytes { dst, bytes, table });
         dst

@@ -102,8 +102,9 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
             let words = packed(m, Op::PackU16, low);
             m.op(Op::F32FromF16, &[arg(dst), Arg::As(words, Width::W128)]);
         }
-        // What all sets have in the same form is done, and only others look up bytes.
-        _ => {}
+        // The same for all instruction sets, and done; bytes are looked up by AVX512-VBMI only.
+        VecInst::Zero(_) | VecInst::Move(..) | VecInst::SplatMem(..) | VecInst::SplatAs(..) => {}
+        VecInst::StoreStreaming { .. } | VecInst::LookupBytes { .. } => {}
     }
 }
 
