@@ -94,7 +94,7 @@ def tiled(kind, pointer, dims, strides, box, swizzle=3):
     n = len(dims)
     u64, u32 = ctypes.c_uint64 * n, ctypes.c_uint32 * n
     by = [s * SIZE[kind] for s in strides] or [16]
-    ok(cuda().cuTensorMapEncodeTiled(ctypes.c_void_p(at), MAP_TYPE[kind], n, ctypes.c_void_p(pointer), u64(*dims), (ctypes.c_uint64 * len(by))(*by), u32(*box), u32(*[1] * n), 0, swizzle, 3, 0),
+    ok(cuda().cuTensorMapEncodeTiled(ctypes.c_void_p(at), MAP_TYPE[kind], n, ctypes.c_void_p(pointer), u64(*dims), (ctypes.c_uint64 * len(by))(*by), u32(*box), u32(*[1] * n), 0, swizzle, 2, 0),
        f"map dims {dims} strides {strides} box {box}")
     return ctypes.string_at(at, 128)
 
@@ -108,7 +108,7 @@ def im2col(kind, pointer, dims, lower, upper, channels, pixels, strides, swizzle
         step *= d
         by.append(step)
     ok(cuda().cuTensorMapEncodeIm2col(ctypes.c_void_p(at), MAP_TYPE[kind], n, ctypes.c_void_p(pointer), (ctypes.c_uint64 * n)(*dims), (ctypes.c_uint64 * len(by))(*by),
-                                      (ctypes.c_int * len(lower))(*lower), (ctypes.c_int * len(upper))(*upper), channels, pixels, (ctypes.c_uint32 * n)(1, *strides, 1), 0, swizzle, 3, 0),
+                                      (ctypes.c_int * len(lower))(*lower), (ctypes.c_int * len(upper))(*upper), channels, pixels, (ctypes.c_uint32 * n)(1, *strides, 1), 0, swizzle, 2, 0),
        f"im2col dims {dims} lower {lower} upper {upper}")
     return ctypes.string_at(at, 128)
 
@@ -413,20 +413,23 @@ def attention(folder, v, q, k, o, val, causal_offset, scale, log_sum=None):
     k_mn = int(k.stride(3) != 1)
     d["K_MN"] = k_mn
     rows, tn, head = 64 * d["CONSUMERS"], d["TILE_N"], d["HEAD"]
-    kind = d["A_TYPE"]
-    shared = 1280 + head * 2 * (2 * rows + 2 * d["STAGES"] * tn)
+    kind, few = d["A_TYPE"], d.get("FEW", 0)
+    loaded = 8 if few else rows
+    shared = 1280 + head * 2 * (2 * loaded + 2 * d["STAGES"] * tn)
     if shared > 232448:
         shared -= head * 2 * rows
     kern = Kernel(cubin(folder, "attention_sm90.cu", d), "attention_sm90", shared)
     four = lambda t, box: tiled(kind, t.data_ptr(), [t.shape[3], t.shape[2], t.shape[1], t.shape[0]], [t.stride(2), t.stride(1), t.stride(0)], box)
-    mq, mv, mo = four(q, [64, rows, 1, 1]), four(val, [64, tn, 1, 1]), four(o, [64, 64, 1, 1])
+    mq, mv, mo = four(q, [64, loaded, 1, 1]), four(val, [64, tn, 1, 1]), four(o, [64, 64, 1, 1])
     mk = four(k.transpose(2, 3), [64, head, 1, 1]) if k_mn else four(k, [64, tn, 1, 1])
     tiles = -(-S // rows)
     if chunk is None:
         chunk = plans.attention_chunk(d, B * H, tiles, rows, SK, D, share)
-    p = pack(S, SK, H, B, share, tiles, chunk, causal_offset, float(scale), 0, ("p", 0), ("p", log_sum.data_ptr() if log_sum is not None else 0))
-    resident = 2 if d["CONSUMERS"] == 1 and (rows + d["STAGES"] * tn) * head * 2 <= 56 << 10 else 1
-    return kern.prepare(min(132 * resident, tiles * H * B), 128 * (1 + d["CONSUMERS"]), 1, [mq, mk, mv, mo, p])
+    p = pack(S, SK, H, B, share, tiles, chunk, causal_offset, float(scale), 0, ("p", 0), ("p", log_sum.data_ptr() if log_sum is not None else 0),
+             *([("p", x) for x in (o.data_ptr(), o.stride(2), o.stride(1), o.stride(0), D)] if few else []))
+    resident = 2 if d["CONSUMERS"] == 1 and (loaded * (1 + few) + d["STAGES"] * tn) * head * 2 <= 56 << 10 else 1
+    work, slots = tiles * H * B, 132 * resident
+    return kern.prepare(-(-work // -(-work // slots)) if few else min(slots, work), 128 * (1 + d["CONSUMERS"]), 1, [mq, mk, mv, mo, p])
 
 
 def gemv(folder, v, a, b, c, epilogue="", args=()):

@@ -93,7 +93,8 @@ def attention_plans(q):
     head = ceil(q["k"], 64) * 64
     base = dict(A_TYPE=q["types"][0], B_TYPE=q["types"][0], C_TYPE=q["types"][0], HEAD=head, CAUSAL=q["causal"], K_MN=0)
     if q["m"] == 1:
-        shapes = [(1, 128, 3), (1, 64, 2)]
+        base["FEW"] = 1
+        shapes = [(1, 128, 384 // head), (1, 8192 // head, 6)]
     elif head == 128:
         shapes = [(2, 128, 2), (2, 160, 2)]
     else:

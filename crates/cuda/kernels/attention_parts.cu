@@ -14,11 +14,11 @@ using C = Element<C_TYPE>;
 struct PartsParams {
     const float4 *out;      // (parts, rows, HEAD): unnormalised outputs
     const float2 *sums;     // (parts, rows): maxima times log2(e), and sums
-    C::Raw *to;
     float *log_sum;         // (rows): log-sum-exp, or null
     int parts, rows, queries, heads;
+    C::Raw *to;             // the result
+    i64 query, head, batch; // its strides, in elements
     i64 size;               // head size, at most HEAD; contiguous in the result
-    i64 query, head, batch; // strides of the result, in elements
 };
 
 __device__ __forceinline__ float exp2_fast(float x) {

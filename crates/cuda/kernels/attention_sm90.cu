@@ -11,34 +11,44 @@
 // The result goes through shared memory and TMA. With DIVIDED the keys of a head are split over several work items (flash-decoding), whose unnormalised
 // outputs, maxima and sums attention_parts.cu combines.
 //
+// Few queries (FEW), as in decode, are bound by the bytes of keys and values: each is read once, so they are the first to leave L2. Shared memory has two slots of
+// eight queries, so that the next item's are there in time, and wgmma takes the eight as each of its eight groups of rows; of what these compute, the first
+// warp's first group counts. Where keys are contiguous along the sequence, CTAs that walked over the same tiles in step would all address the same 256 of the
+// 2 * keys bytes of a row, and so the same channels of memory: each item begins at another tile.
+//
 // Interface
 //   defines      A_TYPE = B_TYPE (T_BF16, T_F16), C_TYPE; HEAD 64 or 128 (smaller heads: zeros beyond the tensor); TILE_N, multiple of 64 with K_MN, else
 //                of 16; CONSUMERS 1 to 3; STAGES; CAUSAL; K_MN 1 if K is (head size, keys) with keys contiguous; MASK_TYPE if there is a mask to add;
-//                SCALE_TYPE of the scale (default f32), DIVIDE 1 if scores are divided by it; DIVIDED 1 if keys are divided into parts
+//                SCALE_TYPE of the scale (default f32), DIVIDE 1 if scores are divided by it; DIVIDED 1 if keys are divided into parts; FEW 1 for at most 8
+//                queries, with CONSUMERS 1
 //   parameters   (TensorMap q, TensorMap k, TensorMap v, TensorMap o, AttentionParams), by value
 //   maps         rank 4, 128-byte swizzle, zeros beyond, strides multiples of 16 bytes; dimensions innermost first:
-//                  q  (head size, queries, heads, batch), box (64, 64 * CONSUMERS, 1, 1)
+//                  q  (head size, queries, heads, batch), box (64, 64 * CONSUMERS, 1, 1), with FEW (64, 8, 1, 1)
 //                  k  K_MN 0: (head size, keys, kv heads, batch), box (64, TILE_N, 1, 1)    K_MN 1: (keys, head size, kv heads, batch), box (64, HEAD, 1, 1)
 //                  v  (head size, keys, kv heads, batch), box (64, TILE_N, 1, 1)
-//                  o  (head size, queries, heads, batch), box (64, 64, 1, 1)
+//                  o  (head size, queries, heads, batch), box (64, 64, 1, 1); not used with DIVIDED or FEW
 //   grid         min(SMs * kResident, tiles of queries * heads * batch * parts); no cluster; block 128 * (1 + CONSUMERS)
-//   shared       1,280 + HEAD * 2 * (2 * 64 * CONSUMERS + 2 * STAGES * TILE_N) bytes; where that is beyond 232,448, or with DIVIDED, HEAD * 128 * CONSUMERS less
+//   shared       1,280 + HEAD * 2 * (2 * 64 * CONSUMERS + 2 * STAGES * TILE_N) bytes; where that is beyond 232,448, or with DIVIDED, HEAD * 128 * CONSUMERS less;
+//                with FEW 1,280 + HEAD * 2 * (2 * 8 + 2 * STAGES * TILE_N)
 //   decode       a single query per head with grouped heads: the host passes the heads that share keys as queries of one head
 #include "wgmma.cuh"
 
 #ifndef DIVIDED
 #define DIVIDED 0
 #endif
+#ifndef FEW
+#define FEW 0
+#endif
 
 enum : int {
     kQueries = 64 * CONSUMERS, kBlocksD = HEAD / 64,
-    kBytesQ = kQueries * HEAD * 2, kBytesKv = TILE_N * HEAD * 2,
+    kSlotsQ = FEW ? 2 : 1, kRowsQ = FEW ? 8 : kQueries, kTileQ = kRowsQ * HEAD * 2, kBytesQ = kSlotsQ * kTileQ, kBytesKv = TILE_N * HEAD * 2,
     kThreads = 128 * (1 + CONSUMERS),
     kResident = CONSUMERS == 1 && kBytesQ + STAGES * kBytesKv <= 56 << 10 ? 2 : 1,   // CTAs per SM
 };
 // O is staged in a buffer of its own, or where that does not fit in Q's, which is then released to the producer only after the store.
-enum : bool { kOwnBlock = DIVIDED || 1280 + 2 * kBytesQ + 2 * STAGES * kBytesKv <= 232448 };
-enum : int { kBytesQo = kOwnBlock && !DIVIDED ? 2 * kBytesQ : kBytesQ };
+enum : bool { kStaged = !DIVIDED && !FEW, kOwnBlock = !kStaged || 1280 + 2 * kBytesQ + 2 * STAGES * kBytesKv <= 232448 };
+enum : int { kBytesQo = kOwnBlock && kStaged ? 2 * kBytesQ : kBytesQ };
 #ifndef SCALE_TYPE
 #define SCALE_TYPE T_F32
 #endif
@@ -58,6 +68,10 @@ struct AttentionParams {
     u64 scale;                 // the bits of the scale, where scale_at is null
     const Element<SCALE_TYPE>::Raw *scale_at;
     float *log_sum;            // (batch, heads, queries): log-sum-exp of the scores, or null
+#if FEW && !DIVIDED
+    C::Raw *to;                // the result
+    i64 to_query, to_head, to_batch, to_size;   // its strides and the head size, in elements
+#endif
 #if DIVIDED
     int parts, part;           // parts of the keys; tiles of keys in a part
     float *out;                // (parts, batch, heads, queries, HEAD): O before division by the sum
@@ -72,32 +86,36 @@ struct AttentionParams {
 struct Shared {
     u32 base;
 
-    __device__ __forceinline__ u32 q() const { return base; }
+    __device__ __forceinline__ u32 q(int slot) const { return base + slot * kTileQ; }
     __device__ __forceinline__ u32 o() const { return base + kBytesQo - kBytesQ; }
     __device__ __forceinline__ u32 k(int stage) const { return base + kBytesQo + stage * kBytesKv; }
     __device__ __forceinline__ u32 v(int stage) const { return base + kBytesQo + (STAGES + stage) * kBytesKv; }
-    // mbarriers: full and empty of Q; then of each stage full K, empty K, full V, empty V.
+    // mbarriers: of each slot of Q full and empty; of each stage full K, empty K, full V, empty V.
     __device__ __forceinline__ u32 barrier(int i) const { return base + kBytesQo + 2 * STAGES * kBytesKv + i * 8; }
-    __device__ __forceinline__ u32 q_full() const { return barrier(0); }
-    __device__ __forceinline__ u32 q_empty() const { return barrier(1); }
-    __device__ __forceinline__ u32 k_full(int stage) const { return barrier(2 + stage); }
-    __device__ __forceinline__ u32 k_empty(int stage) const { return barrier(2 + STAGES + stage); }
-    __device__ __forceinline__ u32 v_full(int stage) const { return barrier(2 + 2 * STAGES + stage); }
-    __device__ __forceinline__ u32 v_empty(int stage) const { return barrier(2 + 3 * STAGES + stage); }
+    __device__ __forceinline__ u32 q_full(int slot) const { return barrier(slot); }
+    __device__ __forceinline__ u32 q_empty(int slot) const { return barrier(kSlotsQ + slot); }
+    __device__ __forceinline__ u32 k_full(int stage) const { return barrier(2 * kSlotsQ + stage); }
+    __device__ __forceinline__ u32 k_empty(int stage) const { return barrier(2 * kSlotsQ + STAGES + stage); }
+    __device__ __forceinline__ u32 v_full(int stage) const { return barrier(2 * kSlotsQ + 2 * STAGES + stage); }
+    __device__ __forceinline__ u32 v_empty(int stage) const { return barrier(2 * kSlotsQ + 3 * STAGES + stage); }
 };
 
-struct Ring {
+template <int SLOTS> struct Ring {
     int stage = 0;
     u32 phase = 0;
 
     __device__ __forceinline__ void next() {
-        if (++stage == STAGES) stage = 0, phase ^= 1;
+        if (++stage == SLOTS) stage = 0, phase ^= 1;
     }
 };
 
 // A work item: the queries from `first` on of one head, and the tiles of keys [begin, end) that they see (with DIVIDED those in a part).
 struct Work {
     int first, head, batch, kv_head, begin, end, part;
+
+    // The walk over the tiles of keys: downwards, from the last one or in a circle from any.
+    __device__ __forceinline__ int first_tile() const { return FEW && K_MN ? begin + (head + batch) * 5 % (end - begin) : end - 1; }
+    __device__ __forceinline__ int next_tile(int tile) const { return FEW && K_MN && tile == begin ? end - 1 : tile - 1; }
 };
 
 __device__ __forceinline__ int count_parts(const AttentionParams &p) {
@@ -136,41 +154,49 @@ __device__ __forceinline__ Work work_at(const AttentionParams &p, int t) {
 
 // ---- producer --------------------------------------------------------------------------------------------------------------------------------
 
-__device__ __forceinline__ void load_keys(const Shared &s, const Ring &ring, const TensorMap &k, int key, const Work &w) {
+__device__ __forceinline__ void load_tile(u32 to, const TensorMap &map, u32 barrier, int inner, int outer, const Work &w) {
+    if (FEW) {
+        tma_load_once(to, map, barrier, inner, outer, w.kv_head, w.batch);
+    } else {
+        tma_load(to, map, barrier, inner, outer, w.kv_head, w.batch);
+    }
+}
+
+__device__ __forceinline__ void load_keys(const Shared &s, const Ring<STAGES> &ring, const TensorMap &k, int key, const Work &w) {
     barrier_wait(s.k_empty(ring.stage), ring.phase ^ 1);
     barrier_expect(s.k_full(ring.stage), kBytesKv);
 #pragma unroll
     for (int i = 0; i < (K_MN ? TILE_N / 64 : kBlocksD); i++) {
         u32 to = s.k(ring.stage) + i * (K_MN ? HEAD : TILE_N) * 128;
-        tma_load(to, k, s.k_full(ring.stage), K_MN ? key + i * 64 : i * 64, K_MN ? 0 : key, w.kv_head, w.batch);
+        load_tile(to, k, s.k_full(ring.stage), K_MN ? key + i * 64 : i * 64, K_MN ? 0 : key, w);
     }
 }
 
-__device__ __forceinline__ void load_values(const Shared &s, const Ring &ring, const TensorMap &v, int key, const Work &w) {
+__device__ __forceinline__ void load_values(const Shared &s, const Ring<STAGES> &ring, const TensorMap &v, int key, const Work &w) {
     barrier_wait(s.v_empty(ring.stage), ring.phase ^ 1);
     barrier_expect(s.v_full(ring.stage), kBytesKv);
 #pragma unroll
-    for (int i = 0; i < kBlocksD; i++) tma_load(s.v(ring.stage) + i * TILE_N * 128, v, s.v_full(ring.stage), i * 64, key, w.kv_head, w.batch);
+    for (int i = 0; i < kBlocksD; i++) load_tile(s.v(ring.stage) + i * TILE_N * 128, v, s.v_full(ring.stage), i * 64, key, w);
 }
 
-__device__ __forceinline__ void load_queries(const Shared &s, const TensorMap &q, const Work &w, u32 phase) {
-    barrier_wait(s.q_empty(), phase ^ 1);
-    barrier_expect(s.q_full(), kBytesQ);
+__device__ __forceinline__ void load_queries(const Shared &s, const Ring<kSlotsQ> &ring, const TensorMap &q, const Work &w) {
+    barrier_wait(s.q_empty(ring.stage), ring.phase ^ 1);
+    barrier_expect(s.q_full(ring.stage), kTileQ);
 #pragma unroll
-    for (int i = 0; i < kBlocksD; i++) tma_load(s.q() + i * kQueries * 128, q, s.q_full(), i * 64, w.first, w.head, w.batch);
+    for (int i = 0; i < kBlocksD; i++) tma_load(s.q(ring.stage) + i * kRowsQ * 128, q, s.q_full(ring.stage), i * 64, w.first, w.head, w.batch);
 }
 
 // Queries are loaded after STAGES - 1 tiles of keys and values: these find empty stages before the consumers have finished with the queries of the item before.
 __device__ __forceinline__ void load_work(const Shared &s, const TensorMap &q, const TensorMap &k, const TensorMap &v, const AttentionParams &p) {
-    Ring ring;
-    u32 phase = 0;
-    for (int t = blockIdx.x; t < count_work(p); t = next_tile(t), phase ^= 1) {
+    Ring<STAGES> ring;
+    Ring<kSlotsQ> queries;
+    for (int t = blockIdx.x; t < count_work(p); t = next_tile(t), queries.next()) {
         Work w = work_at(p, t);
-        int ahead = max(w.end - STAGES + 1, w.begin);
-        for (int j = w.end - 1; j >= w.begin; j--, ring.next()) {
-            load_keys(s, ring, k, j * TILE_N, w);
-            load_values(s, ring, v, j * TILE_N, w);
-            if (j == ahead) load_queries(s, q, w, phase);
+        int count = w.end - w.begin, ahead = min(STAGES - 1, count);
+        for (int i = 1, tile = w.first_tile(); i <= count; i++, tile = w.next_tile(tile), ring.next()) {
+            load_keys(s, ring, k, tile * TILE_N, w);
+            load_values(s, ring, v, tile * TILE_N, w);
+            if (i == ahead) load_queries(s, queries, q, w);
         }
     }
 }
@@ -178,11 +204,11 @@ __device__ __forceinline__ void load_work(const Shared &s, const TensorMap &q, c
 // ---- wgmma -----------------------------------------------------------------------------------------------------------------------------------
 
 // Issues scores = Q K^T of a consumer's queries and one tile of keys.
-__device__ __forceinline__ void begin_scores(const Shared &s, int stage, int consumer, Acc (&scores)[TILE_N / 2]) {
+__device__ __forceinline__ void begin_scores(const Shared &s, int slot, int stage, int consumer, Acc (&scores)[TILE_N / 2]) {
     wgmma_fence();
 #pragma unroll
     for (int i = 0; i < HEAD / 16; i++) {
-        u64 a = descriptor_k_major(s.q() + i / 4 * kQueries * 128 + consumer * 8192 + i % 4 * 32);
+        u64 a = descriptor_k_major(s.q(slot) + i / 4 * kRowsQ * 128 + consumer * 8192 + i % 4 * 32, FEW ? 0 : 1024);
         u64 b = K_MN ? descriptor_mn_major(s.k(stage) + i * 2048, HEAD * 128) : descriptor_k_major(s.k(stage) + i / 4 * TILE_N * 128 + i % 4 * 32);
         Wgmma<TILE_N, 0, K_MN>::multiply(scores, a, b, i != 0);
     }
@@ -210,11 +236,16 @@ __device__ __forceinline__ float exp2_fast(float x) {
     return r;
 }
 
-// A thread has two rows of its warp's 16; four threads share a row. `max` is the running maximum of the scores that softmax gets, `sum` the thread's
+// A thread has two rows of its warp's 16, of which only the first exists with FEW; four threads share a row. `max` is the running maximum of the scores that softmax gets, `sum` the thread's
 // partial sum.
 struct Rows {
     float max[2], sum[2];
 };
+
+enum : int { kRows = FEW ? 1 : 2 };
+
+// Whether element i of an accumulator is in a row that exists.
+__device__ __forceinline__ constexpr bool is_there(int i) { return i / 2 % 2 < kRows; }
 
 __device__ __forceinline__ float over_row(float x, bool max) {
     float y = __shfl_xor_sync(~0u, x, 1);
@@ -269,9 +300,9 @@ template <bool FIRST> __device__ __forceinline__ void softmax(Acc (&scores)[TILE
     const float kLowest = -__int_as_float(0x7f800000);
     float max[2] = {FIRST ? kLowest : rows.max[0], FIRST ? kLowest : rows.max[1]}, shift[2];
 #pragma unroll
-    for (int i = 0; i < TILE_N / 2; i++) max[i / 2 % 2] = fmaxf(max[i / 2 % 2], scores[i]);
+    for (int i = 0; i < TILE_N / 2; i++) if (is_there(i)) max[i / 2 % 2] = fmaxf(max[i / 2 % 2], scores[i]);
 #pragma unroll
-    for (int r = 0; r < 2; r++) {
+    for (int r = 0; r < kRows; r++) {
         max[r] = over_row(max[r], true);
         shift[r] = max[r] == kLowest ? 0.0f : max[r] * scale;   // all keys of the row so far are masked: avoid -inf - -inf
         correction[r] = FIRST ? 0.0f : exp2_fast(rows.max[r] * scale - shift[r]);
@@ -279,15 +310,15 @@ template <bool FIRST> __device__ __forceinline__ void softmax(Acc (&scores)[TILE
         rows.sum[r] = FIRST ? 0.0f : rows.sum[r] * correction[r];
     }
 #pragma unroll
-    for (int i = 0; i < TILE_N / 2; i++) scores[i] = exp2_fast(scores[i] * scale - shift[i / 2 % 2]);
+    for (int i = 0; i < TILE_N / 2; i++) if (is_there(i)) scores[i] = exp2_fast(scores[i] * scale - shift[i / 2 % 2]);
 #pragma unroll
-    for (int i = 0; i < TILE_N / 2; i++) rows.sum[i / 2 % 2] += scores[i];
+    for (int i = 0; i < TILE_N / 2; i++) if (is_there(i)) rows.sum[i / 2 % 2] += scores[i];
 }
 
 // P as 16-bit A fragments: the accumulator layout of 64 x 16 is the fragment layout of A.
 __device__ __forceinline__ void pack_probabilities(const Acc (&scores)[TILE_N / 2], u32 (&p)[TILE_N / 16][4]) {
 #pragma unroll
-    for (int i = 0; i < TILE_N / 4; i++) p[i / 4][i % 4] = pack2<A_TYPE>(scores[i * 2], scores[i * 2 + 1]);
+    for (int i = 0; i < TILE_N / 4; i++) p[i / 4][i % 4] = is_there(i * 2) ? pack2<A_TYPE>(scores[i * 2], scores[i * 2 + 1]) : 0;
 }
 
 // ---- consumer --------------------------------------------------------------------------------------------------------------------------------
@@ -305,7 +336,7 @@ __device__ __forceinline__ void give_turn(int consumer) {
 __device__ __forceinline__ void store_part(const AttentionParams &p, const Work &w, int consumer, const Acc (&out)[HEAD / 2], const Rows &rows, float scale) {
     int lane = threadIdx.x % 32, query = w.first + consumer * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4;
 #pragma unroll
-    for (int r = 0; r < 2; r++, query += 8) {
+    for (int r = 0; r < kRows; r++, query += 8) {
         float sum = over_row(rows.sum[r], false);
         if (query >= p.queries) continue;
         i64 row = (i64(w.part * p.batch + w.batch) * p.heads + w.head) * p.queries + query;
@@ -313,6 +344,20 @@ __device__ __forceinline__ void store_part(const AttentionParams &p, const Work 
         float2 *to = reinterpret_cast<float2 *>(p.out + row * HEAD) + lane % 4;
 #pragma unroll
         for (int j = 0; j < HEAD / 8; j++) to[j * 4] = make_float2(out[j * 4 + r * 2], out[j * 4 + r * 2 + 1]);
+    }
+}
+#elif FEW
+// Divides by the sums and stores the queries from registers; stores the log-sum-exp if wanted.
+__device__ __forceinline__ void store_few(const AttentionParams &p, const Work &w, const Acc (&out)[HEAD / 2], const Rows &rows, float scale) {
+    int lane = threadIdx.x % 32, query = threadIdx.x % 128 / 32 * 16 + lane / 4;
+    float sum = over_row(rows.sum[0], false), inverse = sum > 0 ? 1.0f / sum : 0.0f;
+    if (query >= p.queries) return;
+    if (p.log_sum && lane % 4 == 0) p.log_sum[i64(w.batch * p.heads + w.head) * p.queries + query] = rows.max[0] * (scale / LOG2E) + logf(sum);
+    C::Raw *to = p.to + w.batch * p.to_batch + w.head * p.to_head + query * p.to_query;
+#pragma unroll
+    for (int i = 0; i < HEAD / 4; i++) {
+        int at = i / 2 * 8 + lane % 4 * 2 + i % 2;
+        if (at < p.to_size) to[at] = C::store(out[i / 2 * 4 + i % 2] * inverse);
     }
 }
 #endif
@@ -348,20 +393,21 @@ __device__ __forceinline__ void store_output(const Shared &s, const TensorMap &o
         tma_store_commit();
         if (!kOwnBlock) {
             tma_store_wait<0>();
-            barrier_arrive(s.q_empty());
+            barrier_arrive(s.q_empty(0));
         }
     }
 }
 
-// The loop of a consumer over work items. The first tile of keys that it visits, the last in order, is peeled: only there may keys be beyond the end.
+// The loop of a consumer over work items. The first tile of keys that it visits is peeled: without FEW it is the last in order, and only there
+// may keys be beyond the end.
 template <bool SCALED>
 __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, const AttentionParams &p, int consumer, float factor) {
     const float scale = SCALED ? LOG2E : factor * LOG2E;
     const int lane = threadIdx.x % 32, row = consumer * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4, column = lane % 4 * 2;
-    Ring keys, values;
-    u32 phase = 0;
+    Ring<STAGES> keys, values;
+    Ring<kSlotsQ> queries;
     if (consumer == CONSUMERS - 1) give_turn(consumer);
-    for (int t = blockIdx.x; t < count_work(p); t = next_tile(t), phase ^= 1) {
+    for (int t = blockIdx.x; t < count_work(p); t = next_tile(t), queries.next()) {
         Work w = work_at(p, t);
         Acc out[HEAD / 2];
         u32 probabilities[TILE_N / 16][4];
@@ -369,26 +415,29 @@ __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, cons
         float correction[2];
         // Keys from here on are masked for the consumer's first query: only tiles that reach it need masking.
         int hidden = CAUSAL ? min(p.keys, w.first + consumer * 64 + p.causal_offset + 1) : p.keys;
-        barrier_wait(s.q_full(), phase);
+        int tile = w.first_tile();
+        barrier_wait(s.q_full(queries.stage), queries.phase);
         {
             Acc scores[TILE_N / 2];
             barrier_wait(s.k_full(keys.stage), keys.phase);
-            begin_scores(s, keys.stage, consumer, scores);
+            begin_scores(s, queries.stage, keys.stage, consumer, scores);
             wgmma_wait<0>();
             wgmma_pin(scores);
             release(s.k_empty(keys.stage));
             keys.next();
-            scale_scores<SCALED>(scores, p, w, w.first + row, (w.end - 1) * TILE_N + column, factor);
-            hide(scores, p, w.first + row, (w.end - 1) * TILE_N + column);
+            int key = tile * TILE_N;
+            scale_scores<SCALED>(scores, p, w, w.first + row, key + column, factor);
+            hide(scores, p, w.first + row, key + column);
             softmax<true>(scores, rows, scale, correction);
             pack_probabilities(scores, probabilities);
         }
         u32 add = 0;
-        for (int j = w.end - 2; j >= w.begin; j--, add = 1) {
+        for (int left = w.end - w.begin - 1; left > 0; left--, add = 1) {
+            tile = w.next_tile(tile);
             Acc scores[TILE_N / 2];
             barrier_wait(s.k_full(keys.stage), keys.phase);
             take_turn(consumer);
-            begin_scores(s, keys.stage, consumer, scores);
+            begin_scores(s, queries.stage, keys.stage, consumer, scores);
             barrier_wait(s.v_full(values.stage), values.phase);
             begin_output(s, values.stage, probabilities, out, add);
             give_turn(consumer);
@@ -396,18 +445,19 @@ __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, cons
             wgmma_pin(scores);
             release(s.k_empty(keys.stage));
             keys.next();
-            scale_scores<SCALED>(scores, p, w, w.first + row, j * TILE_N + column, factor);
-            if (CAUSAL && (j + 1) * TILE_N > hidden) hide(scores, p, w.first + row, j * TILE_N + column);
+            int key = tile * TILE_N;
+            scale_scores<SCALED>(scores, p, w, w.first + row, key + column, factor);
+            if ((CAUSAL || FEW) && key + TILE_N > hidden) hide(scores, p, w.first + row, key + column);
             softmax<false>(scores, rows, scale, correction);
             wgmma_wait<0>();
             wgmma_pin(out);
             release(s.v_empty(values.stage));
             values.next();
 #pragma unroll
-            for (int i = 0; i < HEAD / 2; i++) out[i] *= correction[i / 2 % 2];
+            for (int i = 0; i < HEAD / 2; i++) if (is_there(i)) out[i] *= correction[i / 2 % 2];
             pack_probabilities(scores, probabilities);
         }
-        if (kOwnBlock) release(s.q_empty());
+        if (kOwnBlock) release(s.q_empty(queries.stage));
         barrier_wait(s.v_full(values.stage), values.phase);
         begin_output(s, values.stage, probabilities, out, add);
         wgmma_wait<0>();
@@ -416,6 +466,8 @@ __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, cons
         values.next();
 #if DIVIDED
         store_part(p, w, consumer, out, rows, scale);
+#elif FEW
+        store_few(p, w, out, rows, scale);
 #else
         store_output(s, o, p, w, consumer, out, rows, scale);
 #endif
@@ -433,8 +485,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident)
         tma_prefetch(k);
         tma_prefetch(v);
         tma_prefetch(o);
-        barrier_init(s.q_full(), 1);
-        barrier_init(s.q_empty(), CONSUMERS);
+        for (int i = 0; i < kSlotsQ; i++) {
+            barrier_init(s.q_full(i), 1);
+            barrier_init(s.q_empty(i), CONSUMERS);
+        }
         for (int i = 0; i < STAGES; i++) {
             barrier_init(s.k_full(i), 1);
             barrier_init(s.k_empty(i), CONSUMERS);

@@ -145,8 +145,10 @@ template <int R> __device__ __forceinline__ void wgmma_pin(Acc (&d)[R]) {
 
 // The first two describe 128-byte swizzle: rows of 128 bytes, permuted in 16-byte units within 8 rows (1,024 bytes), as TMA writes them.
 //
-// K-major: a row is 128 bytes of K of one m or n. Stride between groups of 8 rows: 1,024 bytes.
-__device__ __forceinline__ u64 descriptor_k_major(u32 address) { return u64(address >> 4 & 0x3FFF) | 1ull << 16 | 64ull << 32 | 1ull << 62; }
+// K-major: a row is 128 bytes of K of one m or n. `next` is the distance in bytes between groups of 8 rows; with 0 all are the first.
+__device__ __forceinline__ u64 descriptor_k_major(u32 address, u32 next = 1024) {
+    return u64(address >> 4 & 0x3FFF) | 1ull << 16 | u64(next >> 4) << 32 | 1ull << 62;
+}
 
 // MN-major, 16-bit types: a row is 64 elements of M or N of one k; `next` is the distance in bytes to the next 64 elements of M or N.
 __device__ __forceinline__ u64 descriptor_mn_major(u32 address, u32 next) {

@@ -20,6 +20,8 @@ const FEW_KEYS: i64 = 512;
 
 /// Keys of a part, at least.
 const LEAST: i64 = 256;
+/// Queries up to which the kernel is that of few (its `FEW`).
+const FEW: i64 = 8;
 
 /// A 4-D tensor in the kernel's order, innermost first.
 #[derive(Clone, Copy)]
@@ -197,6 +199,7 @@ impl<'a> Attention<'a> {
         // The queries of all tiles of so many warpgroups.
         let rows = |consumers: i64| ceil(q.sizes[1], 64 * consumers) * 64 * consumers;
         let [consumers, tile, stages] = match (q.sizes[1], head, causal) {
+            (..=FEW, ..) => [1, 128, 384 / head],
             (..=64, ..) if masked => [1, 64, 3],
             _ if masked => [2, 64, 3],
             (..=64, ..) => [1, 128, 3],
@@ -219,15 +222,26 @@ impl<'a> Attention<'a> {
         ceil(self.q.sizes[1], self.rows())
     }
 
-    /// Bytes of a tile of Q, and of the ring of K, which is also that of the ring of V.
-    fn bytes(&self) -> [i64; 2] {
-        [self.head * 2 * self.rows(), self.stages * self.head * 2 * self.tile]
+    /// Whether there are few queries, as in decode.
+    fn is_few(&self) -> bool {
+        self.q.sizes[1] <= FEW
     }
 
-    /// Shared memory in bytes, with a staging buffer for O if it fits (and there are no parts, which threads store directly).
+    /// Rows of Q that one TMA instruction loads.
+    fn loaded(&self) -> i64 {
+        if self.is_few() { FEW } else { self.rows() }
+    }
+
+    /// Bytes of Q, of which there are two slots if queries are few, and of the ring of K, which is also that of the ring of V.
+    fn bytes(&self) -> [i64; 2] {
+        let slots = if self.is_few() { 2 } else { 1 };
+        [self.head * 2 * self.loaded() * slots, self.stages * self.head * 2 * self.tile]
+    }
+
+    /// Shared memory in bytes, with a staging buffer for O if it fits (but for parts and few queries, which threads store directly).
     fn shared(&self, facts: &Facts) -> i64 {
         let [own, ring] = self.bytes();
-        let out = if self.parts > 1 || 1280 + 2 * own + 2 * ring > i64::from(facts.shared_memory) { 0 } else { own };
+        let out = if self.parts > 1 || self.is_few() || 1280 + 2 * own + 2 * ring > i64::from(facts.shared_memory) { 0 } else { own };
         1280 + own + 2 * ring + out
     }
 
@@ -246,7 +260,11 @@ impl<'a> Attention<'a> {
             Some(offset) if tiles == 1 => (self.rows() + offset).clamp(1, self.keys),
             Some(_) => return self,
         };
-        let narrow = if self.consumers == 1 { Attention { tile: 64, stages: 2, ..self } } else { self };
+        let narrow = match self.consumers {
+            1 if self.is_few() => Attention { tile: 8192 / self.head, stages: 6, ..self },
+            1 => Attention { tile: 64, stages: 2, ..self },
+            _ => self,
+        };
         let slots = i64::from(facts.multiprocessors) * narrow.resident();
         let wanted = (slots / (tiles * heads * batch)).min(seen / LEAST).max(1);
         let all = ceil(seen, narrow.tile);
@@ -263,15 +281,22 @@ impl<'a> Attention<'a> {
 
     /// The launch that combines the parts.
     fn together(&self, parts: [usize; 2]) -> Result<Launch, Skip> {
-        let ([size, queries, heads, batch], [_, query, head, image]) = (self.o.sizes, self.o.strides);
+        let [_, queries, heads, batch] = self.o.sizes;
         let rows = queries * heads * batch;
         let mut words = parts.map(Word::Scratch).to_vec();
-        words.push(Word::Offset { arg: Arg::DST, bytes: (self.o.offset * (self.o.dtype.bits() / 8) as i64) as u64 });
         words.push(self.log_sum());
         words.extend(pairs(&[self.parts, rows, queries, heads]));
-        words.extend([size, query, head, image].map(|v| Word::Value(v as u64)));
+        words.extend(self.result());
         let head = self.head.to_string();
         Ok(bare("attention_parts", &[("C_TYPE", name(self.o.dtype)?), ("HEAD", &head)], words, rows * 256))
+    }
+
+    /// The result: its address, strides of queries, heads and batch, and the head size.
+    fn result(&self) -> [Word; 5] {
+        let [_, query, head, batch] = self.o.strides;
+        let place = Word::Offset { arg: Arg::DST, bytes: (self.o.offset * (self.o.dtype.bits() / 8) as i64) as u64 };
+        let [query, head, batch, size] = [query, head, batch, self.o.sizes[0]].map(|v| Word::Value(v as u64));
+        [place, query, head, batch, size]
     }
 
     /// Where the log-sum-exp goes in training.
@@ -292,6 +317,7 @@ impl<'a> Attention<'a> {
             ("K_MN", i64::from(!turned)),
             ("DIVIDE", i64::from(op.scale_kind == SdpaScale::Divide)),
             ("DIVIDED", i64::from(parts.is_some())),
+            ("FEW", i64::from(self.is_few())),
         ];
         let numbers = numbers.map(|(n, v)| (n, v.to_string()));
         let mut options: Vec<(&str, &str)> = numbers.iter().map(|(n, v)| (*n, v.as_str())).collect();
@@ -314,6 +340,8 @@ impl<'a> Attention<'a> {
         if let Some(places) = parts {
             words.extend(pairs(&[self.parts, self.part]));
             words.extend(places.map(Word::Scratch));
+        } else if self.is_few() {
+            words.extend(self.result());
         }
         if let (Some(t), SdpaMask::Buffer) = (&op.mask, op.mask_kind) {
             let b = plain(t)?;
@@ -324,14 +352,16 @@ impl<'a> Attention<'a> {
         let mut launch = bare("attention_sm90", &options, words, 1);
         let (key, value) = (Four::of(Arg::SRC_1, &op.k, turned)?, Four::of(Arg::SRC_2, &op.v, false)?);
         launch.maps = vec![
-            self.q.map([64, rows])?,
+            self.q.map([64, self.loaded()])?,
             key.map([64, if turned { self.tile } else { head }])?,
             value.map([64, self.tile])?,
             self.o.map([64, 64])?,
         ];
         launch.shared = self.shared(facts) as u32;
         let (work, slots) = (tiles * heads * batch * self.parts, i64::from(facts.multiprocessors) * self.resident());
-        launch.grid = [work.min(slots) as u32, 1, 1];
+        // As many as the rounds take: with few queries fewer CTAs that all have as much to do read as fast (H200: 256 items on 128 123.2 us, on 132 123.6).
+        let grid = if self.is_few() { ceil(work, ceil(work, slots)) } else { work.min(slots) };
+        launch.grid = [grid as u32, 1, 1];
         launch.block = 128 * (1 + self.consumers as u32);
         Ok(launch)
     }

@@ -200,8 +200,9 @@ template <Name M> inline void cp(unsigned to, const void *from, unsigned bytes, 
 }
 template <int N> inline const int *coordinates(const In<N> &x) { return reinterpret_cast<const int *>(x.v); }
 template <Name M, int N> inline void cp(unsigned to, const void *map, In<N> x, unsigned barrier) { emulator_tma_load(to, map, barrier, coordinates(x), nullptr, 0); }
-template <Name M, int N> inline void cp(unsigned to, const void *map, In<N> x, unsigned barrier, unsigned ranks) {
-    emulator_tma_load(to, map, barrier, coordinates(x), nullptr, ranks);
+// `last` is the ranks of a multicast, or a cache policy.
+template <Name M, int N> inline void cp(unsigned to, const void *map, In<N> x, unsigned barrier, unsigned long long last) {
+    emulator_tma_load(to, map, barrier, coordinates(x), nullptr, M.has("multicast") ? unsigned(last) : 0);
 }
 template <Name M, int N, int T> inline void cp(unsigned to, const void *map, In<N> x, unsigned barrier, In<T> taps) {
     unsigned short offsets[3] = {};
