@@ -25,7 +25,7 @@
 //                  a  A_MN 0: (K, M, batches), box (128 bytes, TILE_M / CLUSTER_N, 1)     A_MN 1: (M, K, batches), box (128 bytes, tile K, 1)
 //                  b  B_MN 0: (K, N, batches), box (128 bytes, TILE_N / CLUSTER_M, 1)     B_MN 1: (N, K, batches), box (128 bytes, tile K, 1)
 //                  c  STORE_TMA: (N, M, batches), box (128 bytes, 64, 1)
-//                     STORE_TMA_TRANSPOSED: (M, N, batches), box (128 bytes, min(128 bytes of columns, columns of a CTA), 1)
+//                     STORE_TMA_TRANSPOSED: (M, N, batches), box (128 bytes, as many columns as a chunk has, 1)
 //                tile K is the number of elements in 128 bytes; a CTA has TILE_N columns, or max(8, TILE_N / SPLIT). Bases and strides are multiples
 //                of 16 bytes.
 //   grid         1-D. SPLIT 1: min(SMs / cluster size, clusters of tiles) * cluster size; otherwise tiles * SPLIT.

@@ -79,7 +79,8 @@ enum : int {
     kBytesSums = TILE_M * kColumns * 4,                                           // partial sums that one CTA sends to another
 };
 enum : bool { kTurned = STORE == STORE_TMA_TRANSPOSED || STORE == STORE_PLANES };   // C is contiguous along M
-// A chunk stages 64 x 128 bytes of C for the store; each consumer has two. Narrow tiles, which are transposed, take one chunk of TILE_N lines of 128 bytes.
+// A chunk stages 64 x 128 bytes of C for the store; each consumer has two. Narrow tiles, which are transposed, take one chunk of TILE_N lines of 128 bytes; transposed
+// ones whose columns are no multiple of 64 store chunks of 32 lines.
 enum : int { kChunkBytes = TILE_N < 64 ? TILE_N * 128 : 8192, kOwnChunks = TILE_N < 64 ? 1 : 2 };
 
 static_assert(kBlocksM * 64 * kSharers == TILE_M, "a tile is made of blocks of 64 rows");
@@ -569,7 +570,7 @@ struct MatrixPlace {
 template <int COLUMNS, int FIRST = 0, class Place>
 __device__ __forceinline__ void store_tma(const Shared &s, const TensorMap &map, const Place &place, int consumer, const Acc (&acc)[COLUMNS / 2],
                                           const Finish<COLUMNS> &f, const Block &b, int &turn) {
-    constexpr int kUnit = 128 / int(sizeof(C::Raw));
+    constexpr int kUnit = kTurned && COLUMNS % 64 ? 32 : 128 / int(sizeof(C::Raw));
     constexpr int kWidth = COLUMNS < kUnit ? COLUMNS : kUnit;
     if constexpr (FIRST < COLUMNS) {
         bool leader = threadIdx.x % 128 == 0;

@@ -100,7 +100,7 @@ fn written(r: &Request, s: &Shape) -> String {
     let flags = [r.a_mn, r.b_mn, r.swapped, r.promote, r.aligned, r.window, r.undivided, r.scattered, r.planes, r.computed].map(i64::from);
     let numbers = [r.m, r.n, r.k, r.batch, r.bytes, r.result_bytes, r.taps].into_iter().chain(flags);
     let mut line = String::new();
-    for n in numbers.chain([s.m, s.n, s.consumers, s.cluster[0], s.cluster[1], s.split, i64::from(s.alternate)]) {
+    for n in numbers.chain([s.m, s.n, s.consumers, s.cluster[0], s.cluster[1], s.split, i64::from(s.alternate), i64::from(s.transposed)]) {
         let _ = write!(line, "{n} ");
     }
     line.push('\n');
@@ -135,6 +135,7 @@ fn read(line: &str) -> Option<(Request, Shape)> {
         across,
         split,
         alternate,
+        transposed,
     ] = all.as_slice()
     else {
         return None;
@@ -161,7 +162,8 @@ fn read(line: &str) -> Option<(Request, Shape)> {
         computed,
         taps,
     };
-    Some((request, Shape { m: tm, n: tn, consumers, cluster: [down, across], split, alternate: alternate != 0 }))
+    let [alternate, transposed] = [alternate, transposed].map(|v| v != 0);
+    Some((request, Shape { m: tm, n: tn, consumers, cluster: [down, across], split, alternate, transposed }))
 }
 
 #[cfg(test)]

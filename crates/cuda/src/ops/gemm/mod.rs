@@ -274,7 +274,8 @@ impl Gemm<'_> {
             taps: 1,
         };
         let choice = shape::best(&request, target).ok_or(Skip::Shape("no tile fits"))?;
-        let types = if swapped { [tb, ta, tc] } else { [ta, tb, tc] };
+        let request = if choice.shape.transposed { request.transposed() } else { request };
+        let types = if request.swapped { [tb, ta, tc] } else { [ta, tb, tc] };
         if !(request.by_mma_sync() && self.turned(program, &request, choice.seconds, target)?) {
             program.launches.push(self.launch(&request, &choice, types, target)?);
         }
@@ -285,7 +286,7 @@ impl Gemm<'_> {
     /// TF32 products with a transposed copy of the MN-major operand that wgmma cannot read; false if `mma.sync`, which takes `seconds`, is faster.
     fn turned(&self, program: &mut Program, r: &Request, seconds: f64, target: &CudaTarget) -> Result<bool, Skip> {
         let request = Request { b_mn: false, ..*r };
-        let Some(choice) = shape::best(&request, target) else { return Ok(false) };
+        let Some(choice) = shape::best(&request, target).filter(|c| !c.shape.transposed) else { return Ok(false) };
         let mut gemm = *self;
         let (matrix, rows) = if r.swapped { (&mut gemm.a, self.m) } else { (&mut gemm.b, self.n) };
         if matrix.kept.is_some() || choice.seconds + shape::transposition(matrix.batches * rows * self.k, &target.facts) >= seconds {
@@ -326,7 +327,8 @@ impl Gemm<'_> {
         let size = self.c.bytes();
         let columns = if choice.shape.split == 1 { choice.shape.n } else { (choice.shape.n / choice.shape.split).max(8) };
         let tile = match choice.store {
-            Store::Transposed => [128 / size, columns.min(128 / size), 1],
+            // 128 bytes of so many lines, of which a chunk has 64 or 32.
+            Store::Transposed => [128 / size, if columns % (128 / size) == 0 { 128 / size } else { columns.min(32) }, 1],
             _ => [128 / size, 64, 1],
         };
         let direct = choice.store.is_direct();

@@ -77,10 +77,16 @@ pub(crate) struct Shape {
     pub(crate) split: i64,
     /// Ping-pong schedule.
     pub(crate) alternate: bool,
+    /// Of the transposed product, whose columns may be any number of lines of the result.
+    pub(crate) transposed: bool,
 }
 
 const fn shape(m: i64, n: i64, consumers: i64, cluster: [i64; 2], split: i64) -> Shape {
-    Shape { m, n, consumers, cluster, split, alternate: false }
+    Shape { m, n, consumers, cluster, split, alternate: false, transposed: false }
+}
+
+const fn transposed(m: i64, n: i64, consumers: i64) -> Shape {
+    Shape { transposed: true, ..shape(m, n, consumers, [1, 1], 1) }
 }
 
 /// The candidate shapes of `gemm_sm90.cu`; those narrower than 64 columns are for few rows.
@@ -95,7 +101,7 @@ const SHAPES: &[Shape] = &[
     shape(128, 128, 2, [2, 1], 1),
     shape(128, 128, 2, [1, 2], 1),
     shape(128, 128, 2, [1, 1], 1),
-    Shape { m: 128, n: 128, consumers: 2, cluster: [1, 1], split: 1, alternate: true },
+    Shape { alternate: true, ..shape(128, 128, 2, [1, 1], 1) },
     shape(128, 64, 2, [2, 1], 1),
     shape(128, 64, 2, [1, 1], 1),
     shape(256, 64, 2, [1, 1], 1),
@@ -123,6 +129,12 @@ const SHAPES: &[Shape] = &[
     shape(64, 16, 1, [1, 1], 1),
     shape(64, 16, 1, [1, 1], 2),
     shape(64, 32, 1, [1, 1], 2),
+    transposed(64, 96, 1),
+    transposed(128, 96, 2),
+    transposed(192, 96, 3),
+    transposed(256, 96, 2),
+    transposed(128, 160, 2),
+    transposed(192, 160, 3),
 ];
 
 /// The product as the kernel sees it; also the key of measured shapes.
@@ -190,6 +202,16 @@ impl Request {
     /// TF32 with an N-major B, which wgmma cannot read: the main loop uses `mma.sync`.
     pub(crate) fn by_mma_sync(&self) -> bool {
         self.bytes == 4 && self.b_mn
+    }
+
+    /// The transposed product: its operands change places.
+    pub(crate) fn transposed(&self) -> Request {
+        Request { m: self.n, n: self.m, a_mn: self.b_mn, b_mn: self.a_mn, swapped: !self.swapped, ..*self }
+    }
+
+    /// Whether the kernel may compute the transposed product: it has no layouts of convolutions.
+    fn may_be_transposed(&self) -> bool {
+        !(self.swapped || self.window || self.undivided || self.scattered || self.planes)
     }
 
     /// Few rows: narrow tiles of the transposed product, of which two CTAs fit a multiprocessor.
@@ -270,7 +292,18 @@ pub(crate) fn candidates(request: &Request, facts: &Facts) -> Vec<Choice> {
 }
 
 fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
-    let Shape { m, n, consumers, cluster, split, alternate } = shape;
+    if !shape.transposed {
+        return oriented(shape, r, facts);
+    }
+    // Rows of tiles that are there in part, and sums so short that the epilogue counts, took up to a fifth longer than predicted.
+    let pays = r.n % shape.m == 0 && r.k * r.bytes >= 8 * 128;
+    let choice = (pays && r.may_be_transposed()).then(|| oriented(shape, &r.transposed(), facts))?;
+    choice.filter(|c| c.store == Store::Transposed)
+}
+
+/// The choice of a shape for the product as the kernel computes it.
+fn oriented(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
+    let Shape { m, n, consumers, cluster, split, alternate, .. } = shape;
     let columns = if split == 1 { n } else { (n / split).max(8) };
     let fits = if r.is_narrow() { n <= 32 && n >= r.n && (n == 8 || n < 2 * r.n) } else { n >= 64 };
     if !fits {
@@ -321,7 +354,7 @@ fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
 /// The time model, fitted to 1,100 measurements of 130 problems on an H200: its choice is 2.4 % slower than the best shape on average.
 fn seconds(choice: &Choice, r: &Request, k_stages: i64, facts: &Facts) -> f64 {
     let Choice { shape, stages, store, .. } = *choice;
-    let Shape { m, n, consumers, cluster, split, alternate } = shape;
+    let Shape { m, n, consumers, cluster, split, alternate, .. } = shape;
     let (size, units) = (cluster[0] * cluster[1], i64::from(facts.multiprocessors));
     let clusters = ceil(ceil(r.m, m), cluster[0]) * ceil(ceil(r.n, n), cluster[1]) * r.batch;
     // Split-K clusters do not fill every GPC.

@@ -16,7 +16,7 @@ const TAPS: i64 = 8;
 /// Pixels of a tile along W and H for NHWC results, and for NCHW ones.
 const TILE: [i64; 2] = [8, 16];
 const LINES: [i64; 2] = [64, 2];
-const SHAPE: Shape = Shape { m: 128, n: 64, consumers: 2, cluster: [1, 1], split: 1, alternate: false };
+const SHAPE: Shape = Shape { m: 128, n: 64, consumers: 2, cluster: [1, 1], split: 1, alternate: false, transposed: false };
 /// Bytes of 128 bytes of K of the weights; shared memory for staged results, mbarriers and alignment.
 const FILTER: i64 = SHAPE.n * 128;
 const BESIDES: i64 = 2 * 16_384 + 2 * 1024;

@@ -92,3 +92,14 @@ fn every_choice_fits_shared_memory_and_the_rules_of_the_kernel() {
         }
     }
 }
+
+#[test]
+fn tiles_of_the_transposed_product_fill_the_wave_where_no_other_does() {
+    let shape = chosen(&request(3136, 512, 2048)).shape;
+    assert_eq!((shape.m, shape.n, shape.transposed), (128, 96, true), "132 tiles");
+    for (m, n, k) in [(4096, 320, 2048), (1024, 3072, 256), (4096, 4096, 4096)] {
+        assert!(!chosen(&request(m, n, k)).shape.transposed, "{m}x{n}x{k}");
+    }
+    let planes = Request { planes: true, ..request(3136, 512, 2048) };
+    assert!(!chosen(&planes).shape.transposed);
+}
