@@ -4,7 +4,7 @@
 //! are one kernel, and folded values stay in registers ([`Fused`]). Otherwise each stage is a kernel of its own over the chunks of its grid
 //! ([`stages`]): along the reduced positions, or down the columns of kept ones, where totals and values that are the same in all rows stay
 //! in registers. Operands that kernels cannot take in place are copied for them chunk by chunk ([`brought`]). Code depends on the steps, on
-//! the types, and on which operands have stride 0, never on sizes.
+//! the types, on which operands have stride 0, and on whether rows are short, never on sizes.
 //!
 //! One of the few files with unsafe code: every address is checked against its buffer before the call.
 
@@ -56,6 +56,9 @@ const SHORT: usize = 6;
 const MASKED: i64 = 3;
 /// Vectors that are processed together.
 const TOGETHER: usize = 4;
+/// Bytes of all operands along a row, up to which four rows are processed together, and fewest rows for that.
+const MAX_ROW_BYTES: usize = 8 * 1024;
+const MIN_ROWS: i64 = 16;
 /// Bytes of the shortest vector that is stored non-temporally.
 const LEAST_STREAMED: usize = 16;
 
@@ -69,6 +72,8 @@ struct Spec {
     streaming: bool,
     /// Whether subnormal results of bf16 may become zeros.
     flushes: bool,
+    /// Whether rows are so short that four of them stay in L1.
+    short: bool,
 }
 
 /// The length of rows.
@@ -569,6 +574,8 @@ impl Fused {
         if operands.iter().filter(|o| o.1 != Way::Made).count() > most || operands.len() > OPERANDS {
             return Err(Skip::Attr(format!("more than {most} tensors")));
         }
+        let of_position = operands.iter().filter(|o| o.1 == Way::Moves).map(|o| o.0.bytes()).sum::<usize>();
+        let short = folded && grid.kept.volume() >= MIN_ROWS && run as usize * of_position <= MAX_ROW_BYTES;
         // Unrolled rows are never cut; elements that share a byte are one task.
         let grain = match rows {
             _ if grid.block >= nest.volume() && !brought.is_empty() => i64::MAX,
@@ -576,7 +583,7 @@ impl Fused {
             _ => grid.block / run * run,
         };
         let fused = Fused {
-            call: Call::new(Spec { stages, operands, rows, streaming: false, flushes: false }, isa, from),
+            call: Call::new(Spec { short, ..Spec::new(stages, operands, rows) }, isa, from),
             folded,
             grain,
             rows: None,
@@ -880,6 +887,10 @@ fn own_row(run: usize) -> usize {
 }
 
 impl Spec {
+    fn new(stages: Vec<Part>, operands: Vec<(Elem, Way)>, rows: Rows) -> Spec {
+        Spec { stages, operands, rows, streaming: false, flushes: false, short: false }
+    }
+
     /// The operands in memory.
     fn placed(&self) -> impl Iterator<Item = (usize, (Elem, Way))> + '_ {
         self.operands.iter().copied().enumerate().filter(|o| o.1.1 != Way::Made)
@@ -910,7 +921,7 @@ impl Spec {
         }
         let count = |of: &[Way]| self.operands.iter().filter(|o| of.contains(&o.1)).count();
         let (shared, each) = (count(&[Way::Column, Way::Sums]), count(&[Way::Moves, Way::Own]));
-        let most = if matches!(self.rows, Rows::Few { .. }) { 4 } else { 2 };
+        let most = if self.short || matches!(self.rows, Rows::Few { .. }) { 4 } else { 2 };
         [4, 2].into_iter().find(|rows| *rows <= most && rows * each + shared <= JOINT_ADDRESSES).unwrap_or(1)
     }
 
