@@ -515,7 +515,7 @@ impl<'s> Writer<'s> {
         // An accumulator for each vector that is processed together, to hide latency.
         let totals = totals(f, stage, self.rows * together);
         let prefetch = if prefetch { self.prefetch(f) } else { None };
-        let to = if self.spec.short { Prefetch::L1 } else { Prefetch::L2 };
+        let to = if self.spec.near > 1 { Prefetch::L1 } else { Prefetch::L2 };
         let index = f.int(0);
         if together > 1 {
             let count = field(f, args, offset_of!(Args, together));
