@@ -1,6 +1,6 @@
 //! 8-bit floats, which no instruction converts: bit arithmetic on their codes, the same for all instruction sets.
 
-use super::{Binary, Compare, Elem, Function, Src, Unary, Val};
+use super::{Accumulate, Binary, Compare, Elem, Function, Src, Unary, Val};
 
 impl Elem {
     /// Whether it is a float of 8 bits.
@@ -38,33 +38,29 @@ impl Function {
         self.binary(Binary::MulF32, scaled, factor)
     }
 
-    /// The codes of the nearest 8-bit floats, in the low bytes of words whose other bytes are 0. Normal numbers are rounded by adding just
-    /// less than half a unit in the last place, or half where the last digit is odd; subnormal ones by adding a power of two whose
-    /// unit in the last place is theirs.
+    /// The codes of the nearest 8-bit floats, in the low bytes of words whose other bytes are 0. Numbers are rounded by adding one and a half
+    /// times a power of two whose unit in the last place is theirs: the last bits of the sum count these units.
     pub(super) fn f8_from_f32(&mut self, elem: Elem, x: Val) -> Val {
-        let (mantissa, bias, beyond) = if elem == Elem::F8E5m2 { (2, 15, 0x7c) } else { (3, 7, 0x7f) };
-        let (cut, least, grid) = (23 - mantissa, (128 - bias) << 23, (151 - bias - mantissa) << 23);
-        let width = self.width(x);
-        let (all, last) = (self.word(0x7fff_ffff), self.word(1));
+        // The last number's code is that of infinity, or of NaN in the other format.
+        let (mantissa, bias, beyond) = if elem == Elem::F8E5m2 { (2, 15, 65536_f32) } else { (3, 7, 480_f32) };
+        let (cut, middle) = (23 - mantissa, 1 << 22);
+        let unit = f32::from_bits((127 + cut) << 23 | middle);
+        let (all, beyond) = (self.word(0x7fff_ffff), self.word(beyond.to_bits()));
         let magnitude = self.binary(Binary::And, x, all);
-        let odd = self.unary(Unary::ShrI32(cut as u8), magnitude);
-        let odd = self.binary(Binary::And, odd, last);
-        let (half, rebased) = (self.word((1 << (cut - 1)) - 1), self.word((127 - bias) << mantissa));
-        let above = self.binary(Binary::AddI32, magnitude, half);
-        let above = self.binary(Binary::AddI32, above, odd);
-        let normal = self.unary(Unary::ShrI32(cut as u8), above);
-        let normal = self.binary(Binary::SubI32, normal, rebased);
-        let grid = self.word(grid);
-        let subnormal = self.binary(Binary::AddF32, magnitude, grid);
-        let subnormal = self.binary(Binary::SubI32, subnormal, grid);
-        let least = self.splat_i32(width, least as i32);
-        let small = self.compare_i32(Compare::Lt, magnitude, least);
-        let code = self.select(small, subnormal, normal);
-        let beyond = self.word(beyond);
-        let mut code = self.binary(Binary::MinI32, code, beyond);
+        let magnitude = self.binary(Binary::MinF32, magnitude, beyond);
+        let (exponents, least) = (self.word(0xff << 23), self.word((128 - bias) << 23));
+        let power = self.binary(Binary::And, magnitude, exponents);
+        let power = self.binary(Binary::MaxI32, power, least);
+        let unit = self.word(unit.to_bits());
+        self.accumulate(Accumulate::FmaF32, magnitude, power, unit);
+        let units = self.binary(Binary::SubI32, magnitude, power);
+        let exponent = self.unary(Unary::ShrI32(cut as u8), power);
+        let code = self.binary(Binary::AddI32, units, exponent);
+        // Numbers of the least exponent may be subnormal, and begin at 0.
+        let rebased = self.word((cut << 23 | middle) + ((128 - bias) << mantissa));
+        let mut code = self.binary(Binary::SubI32, code, rebased);
         if elem == Elem::F8E5m2 {
-            // The other format has no infinity: what is beyond its numbers is NaN.
-            let (is_nan, nan) = (self.compare_f32(Compare::Ne, x, x), self.splat_i32(width, 0x7e));
+            let (is_nan, nan) = (self.compare_f32(Compare::Ne, x, x), self.splat_i32(self.width(x), 0x7e));
             code = self.select(is_nan, nan, code);
         }
         let (sign, bit) = (self.unary(Unary::ShrI32(24), x), self.word(0x80));

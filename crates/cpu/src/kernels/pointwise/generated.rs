@@ -4,7 +4,7 @@
 //! are one kernel, and folded values stay in registers ([`Fused`]). Otherwise each stage is a kernel of its own over the chunks of its grid
 //! ([`stages`]): along the reduced positions, or down the columns of kept ones, where totals and values that are the same in all rows stay
 //! in registers. Operands that kernels cannot take in place are copied for them chunk by chunk ([`brought`]). Code depends on the steps, on
-//! the types, and on which operands have stride 0, never on sizes.
+//! the types, on which operands have stride 0, and on how many rows stay in L1, on no other sizes.
 //!
 //! One of the few files with unsafe code: every address is checked against its buffer before the call.
 
@@ -56,6 +56,9 @@ const SHORT: usize = 6;
 const MASKED: i64 = 3;
 /// Vectors that are processed together.
 const TOGETHER: usize = 4;
+/// Bytes of rows that stay in L1 beside those that are prefetched, and fewest rows for that.
+const NEAR_BYTES: usize = 28 * 1024;
+const MIN_ROWS: i64 = 16;
 /// Bytes of the shortest vector that is stored non-temporally.
 const LEAST_STREAMED: usize = 16;
 
@@ -69,6 +72,8 @@ struct Spec {
     streaming: bool,
     /// Whether subnormal results of bf16 may become zeros.
     flushes: bool,
+    /// Rows that stay in L1: four, two or one.
+    near: u8,
 }
 
 /// The length of rows.
@@ -569,6 +574,9 @@ impl Fused {
         if operands.iter().filter(|o| o.1 != Way::Made).count() > most || operands.len() > OPERANDS {
             return Err(Skip::Attr(format!("more than {most} tensors")));
         }
+        let of_position = operands.iter().filter(|o| o.1 == Way::Moves).map(|o| o.0.bytes()).sum::<usize>();
+        let stay = |rows: &u8| folded && grid.kept.volume() >= MIN_ROWS && usize::from(*rows) * run as usize * of_position <= NEAR_BYTES;
+        let near = [4, 2].into_iter().find(stay).unwrap_or(1);
         // Unrolled rows are never cut; elements that share a byte are one task.
         let grain = match rows {
             _ if grid.block >= nest.volume() && !brought.is_empty() => i64::MAX,
@@ -576,7 +584,7 @@ impl Fused {
             _ => grid.block / run * run,
         };
         let fused = Fused {
-            call: Call::new(Spec { stages, operands, rows, streaming: false, flushes: false }, isa, from),
+            call: Call::new(Spec { near, ..Spec::new(stages, operands, rows) }, isa, from),
             folded,
             grain,
             rows: None,
@@ -880,6 +888,10 @@ fn own_row(run: usize) -> usize {
 }
 
 impl Spec {
+    fn new(stages: Vec<Part>, operands: Vec<(Elem, Way)>, rows: Rows) -> Spec {
+        Spec { stages, operands, rows, streaming: false, flushes: false, near: 1 }
+    }
+
     /// The operands in memory.
     fn placed(&self) -> impl Iterator<Item = (usize, (Elem, Way))> + '_ {
         self.operands.iter().copied().enumerate().filter(|o| o.1.1 != Way::Made)
@@ -910,7 +922,7 @@ impl Spec {
         }
         let count = |of: &[Way]| self.operands.iter().filter(|o| of.contains(&o.1)).count();
         let (shared, each) = (count(&[Way::Column, Way::Sums]), count(&[Way::Moves, Way::Own]));
-        let most = if matches!(self.rows, Rows::Few { .. }) { 4 } else { 2 };
+        let most = if self.near == 4 || matches!(self.rows, Rows::Few { .. }) { 4 } else { 2 };
         [4, 2].into_iter().find(|rows| *rows <= most && rows * each + shared <= JOINT_ADDRESSES).unwrap_or(1)
     }
 

@@ -42,6 +42,8 @@ const TIMES: Times<10> =
 /// The time of vectors that are added to old ones, relative to others; and of whole ones that are not permuted, relative to the same in a permutation.
 const ADDED: f64 = 1.6;
 const KEPT: f64 = 1.35;
+/// The same of those that cross cache lines.
+const CROSSING: f64 = 2.7;
 /// All that may end within a tile: padded dimensions, and loops of odd size.
 pub(super) const ENDS: usize = PADDED + 4;
 /// The index of positions among a loop's steps: behind destination, source, and the scales of both.
@@ -545,7 +547,14 @@ impl Timed for Lanes {
         let scaled = if self.kernel.factors.contains(&Factor::ByRow) { calls } else { 0.0 };
         let [by_lane, each] = if self.kernel.each { [0.0, calls] } else { [scaled, 0.0] };
         let added = if self.kernel.adds { ADDED } else { 1.0 };
-        let kept = if self.kernel.order == Order::Kept { KEPT } else { 1.0 };
+        let line = self.jit.width().lanes();
+        let begin = || self.vectors[1].iter().all(|at| at[0].is_multiple_of(line)) && self.regions.are_at_multiples(line, 4);
+        let crosses = self.jit.avx512 && self.kernel.to.bytes() == 4 && !begin();
+        let kept = match self.kernel.order {
+            Order::Kept if crosses => CROSSING,
+            Order::Kept => KEPT,
+            _ => 1.0,
+        };
         let (whole, partial) = (kept * added * tiles * (vectors[0] + vectors[1]), added * partial);
         let time = total(&TIMES, isa, [1.0, calls, whole, written * bits as f64, converted, partial, zeros, masked, by_lane, each]);
         Some(time + total(&ZEROS, isa, [0.0, 0.0, self.cleared as f64]))

@@ -85,7 +85,7 @@ impl Fused {
             return Err(Skip::Attr(format!("more than {ADDRESSES} tensors")));
         }
         let from = (0..operands.len()).map(Origin::Operand).collect();
-        let spec = Spec { stages, operands, rows: Rows::Apart { kept: apart.kept }, streaming: false, flushes: false };
+        let spec = Spec::new(stages, operands, Rows::Apart { kept: apart.kept });
         let each = (MIN_TASK_ELEMENTS / reduced.volume()).max(lanes);
         // Whole runs of kept positions, or whole vectors of them.
         let run = kept.innermost(0).0;

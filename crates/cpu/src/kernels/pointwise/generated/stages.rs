@@ -93,7 +93,7 @@ fn call(stage: &Stage, group: &Group, isa: Isa) -> Result<Call, Skip> {
     check_formulas(&stages)?;
     // With rows of half a vector, vectors of half the width need no mask.
     let isa = if along.run() == Some(Isa::AVX2.width().lanes() as i64) { Isa::AVX2 } else { isa };
-    Ok(Call::new(Spec { stages, operands, rows: if down { Rows::Down } else { Rows::Any }, streaming: false, flushes: false }, isa, from))
+    Ok(Call::new(Spec::new(stages, operands, if down { Rows::Down } else { Rows::Any }), isa, from))
 }
 
 /// The kernels of the stages of a group, with their code.

@@ -12,9 +12,8 @@ use std::mem::offset_of;
 /// Independent accumulators of one vector of a row: a power of two.
 const ACCUMULATORS: usize = 4;
 
-/// Bytes of a prefetch; rows that are read again soon are prefetched to L1.
+/// Bytes of a prefetch.
 const PREFETCH_BYTES: usize = 64;
-const PREFETCH: Prefetch = Prefetch::L2;
 
 /// Vectors of bytes that are stored together.
 const HELD: usize = 4;
@@ -230,20 +229,14 @@ impl<'s> Writer<'s> {
         self.args.map(|args| field(f, args, offset_of!(Args, row) + size_of::<usize>() * slot))
     }
 
-    /// The addresses of read-only operands behind the rows that are processed together, with the bytes of an element.
-    fn prefetch(&self, f: &mut Function) -> Vec<(Int, usize)> {
-        let mut all = Vec::new();
-        for (i, (elem, _)) in self.spec.placed().filter(|o| o.1.1 == Way::Moves && self.spec.reads(o.0)) {
-            let (Some(last), Some(distance)) = (self.at[self.rows - 1][i], self.distance(f, i)) else { continue };
-            let mut at = last;
-            for _ in 0..self.rows {
-                at = f.copy(at);
-                f.add(at, distance);
-                all.push((at, elem.bytes()));
-            }
-        }
-        // Hardware prefetches as well where two operands are read.
-        if all.len() > self.rows { Vec::new() } else { all }
+    /// The only moving operand that is only read, with the bytes from its rows to those that are processed next: these are prefetched. Hardware
+    /// prefetches as well where two operands are read.
+    fn prefetch(&self, f: &mut Function) -> Option<(usize, Int)> {
+        let mut read = self.spec.placed().map(|o| o.0).filter(|i| self.spec.operands[*i].1 == Way::Moves && self.spec.reads(*i));
+        let (Some(operand), None) = (read.next(), read.next()) else { return None };
+        let distance = self.distance(f, operand)?;
+        f.shl(distance, self.rows.ilog2() as u8);
+        Some((operand, distance))
     }
 
     /// Processes the columns of all rows, some vectors at a time.
@@ -521,14 +514,18 @@ impl<'s> Writer<'s> {
         self.spread(f, stage);
         // An accumulator for each vector that is processed together, to hide latency.
         let totals = totals(f, stage, self.rows * together);
-        let prefetch = if prefetch { self.prefetch(f) } else { Vec::new() };
+        let prefetch = if prefetch { self.prefetch(f) } else { None };
+        let to = if self.spec.near > 1 { Prefetch::L1 } else { Prefetch::L2 };
         let index = f.int(0);
         if together > 1 {
             let count = field(f, args, offset_of!(Args, together));
             f.repeat(count, |f| {
-                for (at, size) in &prefetch {
-                    let lines = together * lanes * size;
-                    (0..lines).step_by(PREFETCH_BYTES).for_each(|line| f.prefetch(PREFETCH, at.indexed(index, *size as u8, line as i32)));
+                if let Some((operand, ahead)) = prefetch {
+                    let bytes = together * lanes * self.spec.operands[operand].0.bytes();
+                    for at in (0..self.rows).filter_map(|row| self.at[row][operand]) {
+                        (0..bytes).step_by(PREFETCH_BYTES).for_each(|line| f.prefetch(to, at.indexed(ahead, 1, line as i32)));
+                    }
+                    f.add(ahead, bytes as i32);
                 }
                 self.vectors(f, stage, (index, together), &totals);
                 f.add(index, (together * lanes) as i32);
