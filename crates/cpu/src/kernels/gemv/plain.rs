@@ -51,8 +51,15 @@ pub(super) struct PlainPacker {
 enum Code {
     /// For rows.
     Rows(RowUnpacker),
-    /// For columns: they are transposed to panels of words, which are decoded.
-    Words(RegisterTranspose, Unpacker),
+    /// For columns.
+    Words(Words),
+}
+
+/// The kernels for columns: they are transposed to panels of words, which are decoded.
+#[derive(Debug)]
+struct Words {
+    squares: RegisterTranspose,
+    code: Unpacker,
 }
 
 /// Scales and zero points of the groups, for weights `(w - zero) * scale`.
@@ -105,7 +112,8 @@ impl Plain {
         let (stored, pairs, line) = (self.weights.stored, self.pairs, (self.width / isa.width().lanes()) as u8);
         let code = if let WeightOrder::Columns { .. } = self.weights.order {
             let [scale, zero] = [scale, zero].map(|has| has.then_some(Elem::F32));
-            Code::Words(RegisterTranspose::get(isa)?, Unpacker::get(isa, Unpack { stored, pairs, line, scale, zero })?)
+            let code = Unpacker::get(isa, Unpack { stored, pairs, line, scale, zero })?;
+            Code::Words(Words { squares: RegisterTranspose::get(isa)?, code })
         } else {
             Code::Rows(RowUnpacker::get(isa, UnpackRows { stored, pairs, line, scale, zero })?)
         };
@@ -120,7 +128,7 @@ impl PlainPacker {
         let form = self.plain.form();
         let each = form.panel(depth.len()) / 4;
         let mut buffers = Buffers { words: [0.0; BLOCK_WORDS], last: [0.0; LINE_NUMBERS] };
-        let most = if let Code::Words(..) = self.code { COLUMN_WORDS * weights.stored.in_word() } else { ROW_BLOCK };
+        let most = if let Code::Words(_) = self.code { COLUMN_WORDS * weights.stored.in_word() } else { ROW_BLOCK };
         for (first, to) in columns.clone().step_by(width).zip(to.chunks_exact_mut(each.max(1))) {
             let columns = first..columns.end.min(first + width);
             let mut at = depth.start;
@@ -135,8 +143,8 @@ impl PlainPacker {
                 }
                 let block = Block { depth: at..end, columns: columns.clone(), factors: &mut factor };
                 match (weights.order, &self.code) {
-                    (WeightOrder::Columns { distance }, Code::Words(squares, code)) => {
-                        self.plain.columns(&From { simd, b, start, distance }, (squares, code), block, &mut buffers, lines);
+                    (WeightOrder::Columns { distance }, Code::Words(code)) => {
+                        self.plain.columns(&From { simd, b, start, distance }, code, block, &mut buffers, lines);
                     }
                     (WeightOrder::Panels { distance: panel, .. }, Code::Rows(code)) => {
                         let distance = width * weights.stored.bits() / 8;
@@ -177,14 +185,8 @@ impl Plain {
     }
 
     /// Writes the lines of a block of columns.
-    fn columns(
-        &self,
-        from: &From<'_>,
-        (squares, code): (&RegisterTranspose, &Unpacker),
-        block: Block<'_>,
-        buffers: &mut Buffers,
-        to: &mut [f32],
-    ) {
+    fn columns(&self, from: &From<'_>, kernels: &Words, block: Block<'_>, buffers: &mut Buffers, to: &mut [f32]) {
+        let Words { squares, code } = kernels;
         let (Block { depth, columns, factors }, Buffers { words, last }) = (block, buffers);
         let (From { simd, b, distance, .. }, form, bits) = (*from, self.form(), self.weights.stored.bits());
         let (len, in_word, width) = (depth.len() * bits / 8, self.weights.stored.in_word(), self.width);
