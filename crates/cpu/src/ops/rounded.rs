@@ -1,7 +1,7 @@
 //! Products on copies of their operands in another type: these products are so much faster that they pay for a pass over each operand,
 //! unless the product is thin. Results and gradients keep their types.
 //!
-//! `rounded:amx`: f32 that may be computed in bf16 (`fpmath` modes `bf16` and `any`): AMX tiles do 16 times as many multiply-adds of bf16 a
+//! `rounded:amx`: f32 that may be computed in bf16 (`fpmath` modes `bf16` and `any`), by weights of 8 or 4 bits, too: AMX tiles do 16 times as many multiply-adds of bf16 a
 //! cycle as vectors do of f32. `widened:jit`: f16 as f32, on processors with two vector multiply-adds a cycle: converting every element for
 //! every row of tiles would take the same execution ports for as long again.
 
@@ -11,6 +11,7 @@ use crate::CpuTarget;
 use crate::hardware::Core;
 use crate::kernels::amx;
 use oxidnn_runtime::{Choose, Plan, Skip};
+use oxidnn_spec::op::Operand;
 use oxidnn_spec::{Arg, DataType, FpMathMode, Problem, Prop, Tensor};
 
 /// Factors of products.
@@ -43,7 +44,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarg
     if !matches!(problem.attr.fpmath.mode, FpMathMode::Bf16 | FpMathMode::Any) {
         return Err(Skip::Attr("f32 that stays f32".into()));
     }
-    if problem.op.operands().iter().any(|o| o.tensor.dtype != DataType::F32) {
+    let compressed = |o: &Operand<&Tensor>| o.arg == Arg::WEIGHTS && o.tensor.dtype.bits() <= 8;
+    if problem.op.operands().iter().any(|o| o.tensor.dtype != DataType::F32 && !compressed(o)) {
         return Err(Skip::DataType("anything but f32".into()));
     }
     on_copies(problem, target, rows, &ROUNDED)
@@ -69,6 +71,7 @@ fn on_copies(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], 
     let factors: Vec<(Arg, &Tensor)> = operands
         .iter()
         .filter(|o| FACTORS.contains(&o.arg) && o.arg != written || o.arg == Arg::WEIGHTS)
+        .filter(|o| o.tensor.dtype.bits() > 8)
         .map(|o| (o.arg, o.tensor))
         .collect();
     if factors.iter().any(|(_, t)| t.dtype != from) {

@@ -9,7 +9,7 @@
 //! of 16 bits, which uses five of these bits, gives the pair of elements `p` and `p + 4` (entries `i` and `i + 16` are equal, so the fifth
 //! bit needs no mask). So a word of eight elements costs 4 lookups and 3 shifts.
 
-use crate::ir::{Addr, Binary, Compare, Elem, Function, Int, Pred, Unary, Val};
+use crate::ir::{Addr, Binary, Elem, Function, Int, Pred, Unary, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -276,7 +276,7 @@ fn shifted(f: &mut Function, x: Val, bits: usize) -> Val {
 /// A kernel that decodes lines of a panel to memory, for products of many rows. This is its key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Unpack {
-    /// The type, of 8 or 4 bits.
+    /// The type: of 8 or 4 bits, or f16.
     pub stored: Stored,
     /// To lines of bf16 pairs, which is exact without scales and zero points, and rounded to nearest even with them; else to lines of f32. See
     /// [`Unpack::places`].
@@ -331,7 +331,7 @@ impl Key for Unpack {
             elem.map(|elem| (0..line).map(|v| f.load_as(elem, place(elem, v), None)).collect())
         };
         let (scales, zeros) = (columns(f, self.scale, scale), columns(f, self.zero, zero));
-        let upper = (self.pairs && !looked_up).then(|| f.splat_i32(width, 0xffff_0000_u32 as i32));
+        let pair = (self.pairs && !looked_up).then(|| Pair::new(f, self.stored, [self.scale.is_some(), self.zero.is_some()]));
         f.repeat(lines, |f| {
             for v in 0..line {
                 let x = f.load(width, from.at((v * width.bytes()) as i32));
@@ -346,11 +346,11 @@ impl Key for Unpack {
                     number
                 };
                 for n in 0..self.lines() {
-                    let word = match upper {
+                    let word = match pair {
                         None => number(f, n),
-                        Some(upper) => {
+                        Some(pair) => {
                             let numbers = self.places(n).map(|part| number(f, part));
-                            pair(f, numbers, (upper, scaled))
+                            pair.write(f, numbers)
                         }
                     };
                     f.store(to.at(((n * line + v) * width.bytes()) as i32), word);
@@ -362,23 +362,33 @@ impl Key for Unpack {
     }
 }
 
-/// Two f32 of every lane as bf16, rounded if they are not exact; `upper` are the upper halves of lanes.
-fn pair(f: &mut Function, numbers: [Val; 2], (upper, rounds): (Val, bool)) -> Val {
-    let [low, high] = if rounds { numbers.map(|x| rounded(f, x)) } else { numbers };
-    let (low, high) = (f.unary(Unary::ShrI32(16), low), f.binary(Binary::And, high, upper));
-    f.binary(Binary::Or, low, high)
+/// How two f32 of every lane become bf16: exact ones by the upper halves of lanes, others rounded.
+#[derive(Clone, Copy)]
+enum Pair {
+    Exact(Val),
+    Rounded(Binary),
 }
 
-/// f32 whose upper halves are the nearest bf16; NaN stays NaN.
-fn rounded(f: &mut Function, x: Val) -> Val {
-    let width = f.isa().width();
-    let (one, half) = (f.splat_i32(width, 1), f.splat_i32(width, 0x7fff));
-    let odd = f.unary(Unary::ShrI32(16), x);
-    let odd = f.binary(Binary::And, odd, one);
-    let above = f.binary(Binary::AddI32, x, half);
-    let above = f.binary(Binary::AddI32, above, odd);
-    let number = f.compare_f32(Compare::Eq, x, x);
-    f.select(number, above, x)
+impl Pair {
+    /// For stored numbers with scales, with zero points, both or none. Without scales no number is subnormal.
+    fn new(f: &mut Function, stored: Stored, [scale, zero]: [bool; 2]) -> Pair {
+        let width = f.isa().width();
+        match (scale, zero || stored.bits() > 8) {
+            (true, _) => Pair::Rounded(Binary::PairBf16),
+            (false, true) => Pair::Rounded(Binary::PairBf16Flushed),
+            (false, false) => Pair::Exact(f.splat_i32(width, 0xffff_0000_u32 as i32)),
+        }
+    }
+
+    fn write(self, f: &mut Function, [low, high]: [Val; 2]) -> Val {
+        match self {
+            Pair::Rounded(op) => f.binary(op, low, high),
+            Pair::Exact(upper) => {
+                let (low, high) = (f.unary(Unary::ShrI32(16), low), f.binary(Binary::And, high, upper));
+                f.binary(Binary::Or, low, high)
+            }
+        }
+    }
 }
 
 impl Unpack {
@@ -407,8 +417,10 @@ pub struct UnpackRows {
     pub pairs: bool,
     /// Vectors in a line.
     pub line: u8,
-    /// Whether zero points are subtracted, and scales multiply.
-    pub scaled: bool,
+    /// Whether scales multiply.
+    pub scale: bool,
+    /// Whether zero points are subtracted before.
+    pub zero: bool,
 }
 
 /// Arguments of [`UnpackRows`].
@@ -432,10 +444,12 @@ pub struct RowArgs {
 impl Key for UnpackRows {
     type Args = RowArgs;
 
-    /// The name in dumps and profiles, such as `unpack.rows.s4.pairs.64.scaled.avx512_bf16`.
+    /// The name in dumps and profiles, such as `unpack.rows.s4.pairs.64.scale.zero.avx512_bf16`.
     fn name(&self, isa: Isa) -> String {
-        let [pairs, scaled] = [(self.pairs, ".pairs"), (self.scaled, ".scaled")].map(|(is, name)| if is { name } else { "" });
-        format!("unpack.rows.{}{pairs}.{}{scaled}.{}", self.stored.name(), usize::from(self.line) * isa.width().lanes(), isa.name())
+        let parts = [(self.pairs, ".pairs"), (self.scale, ".scale"), (self.zero, ".zero")];
+        let [pairs, scale, zero] = parts.map(|(is, name)| if is { name } else { "" });
+        let columns = usize::from(self.line) * isa.width().lanes();
+        format!("unpack.rows.{}{pairs}.{columns}{scale}{zero}.{}", self.stored.name(), isa.name())
     }
 
     fn write(&self, f: &mut Function) {
@@ -445,10 +459,10 @@ impl Key for UnpackRows {
         let (lines, zero, scale) = (arg(offset_of!(RowArgs, lines)), arg(offset_of!(RowArgs, zero)), arg(offset_of!(RowArgs, scale)));
         let vector = |v: usize| (v * width.bytes()) as i32;
         let mut columns =
-            |of: Int| -> Vec<Val> { if self.scaled { (0..line).map(|v| f.load(width, of.at(vector(v)))).collect() } else { vec![] } };
-        let (zeros, scales) = (columns(zero), columns(scale));
+            |has: bool, of: Int| -> Vec<Val> { (0..if has { line } else { 0 }).map(|v| f.load(width, of.at(vector(v)))).collect() };
+        let (zeros, scales) = (columns(self.zero, zero), columns(self.scale, scale));
         let nibbles = (self.stored.bits() == 4).then(|| Nibbles::new(f, self.stored));
-        let upper = self.pairs.then(|| f.splat_i32(width, 0xffff_0000_u32 as i32));
+        let pair = self.pairs.then(|| Pair::new(f, self.stored, [self.scale, self.zero]));
         f.repeat(lines, |f| {
             let next = f.address(from.indexed(row, 1, 0));
             for v in 0..line {
@@ -458,15 +472,14 @@ impl Key for UnpackRows {
                         (Some(nibbles), _) => nibbles.load(f, at),
                         (None, elem) => f.load_as(elem.unwrap_or(Elem::F16), at, None),
                     };
-                    let (Some(zero), Some(scale)) = (zeros.get(v), scales.get(v)) else { return x };
-                    let x = f.binary(Binary::SubF32, x, *zero);
-                    f.binary(Binary::MulF32, x, *scale)
+                    let x = zeros.get(v).map_or(x, |zero| f.binary(Binary::SubF32, x, *zero));
+                    scales.get(v).map_or(x, |scale| f.binary(Binary::MulF32, x, *scale))
                 };
-                let word = match upper {
+                let word = match pair {
                     None => number(f, from),
-                    Some(upper) => {
+                    Some(pair) => {
                         let numbers = [from, next].map(|from| number(f, from));
-                        pair(f, numbers, (upper, self.scaled))
+                        pair.write(f, numbers)
                     }
                 };
                 f.store(to.at(vector(v)), word);

@@ -222,6 +222,9 @@ impl Unpacker {
     /// # Panics
     /// If an operand is too short.
     pub(super) fn run(&self, from: Buf, lines: usize, [scale, zero]: [Option<Buf>; 2], to: &mut [f32]) {
+        if lines == 0 {
+            return;
+        }
         let line = self.columns.checked_mul(4);
         let words = line.and_then(|line| line.checked_mul(lines));
         let numbers = words.and_then(|words| words.checked_mul(self.spec.lines()));

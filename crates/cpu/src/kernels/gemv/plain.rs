@@ -1,29 +1,31 @@
 //! Panels of plain weights of 8 or 4 bits, or of f16: rows or columns in the caller's memory, unpacked block by block to L2. Panels of f16
 //! are rows, too.
 //!
-//! A block of [`K_BLOCK`] by a panel's columns is decoded, scaled if weights are quantised by groups of K, and becomes lines of a panel: in
-//! f32, or in bf16 pairs, which represent all 8-bit integers and to which scaled values are rounded. Generated code does that to rows;
-//! columns are read into L1, decoded there, and transposed.
+//! A block of K by a panel's columns is decoded, scaled if weights are quantised by groups of K, and becomes lines of a panel: in
+//! f32, or in bf16 pairs, which represent all 8-bit integers and to which scaled values are rounded. Generated code does that: to rows
+//! where they lie; columns are transposed by words of 32 bits first, to panels of stored elements in L1.
 
-use super::call::{Column, MAX_COLUMNS, RowUnpacker, WeightRows};
+use super::call::{Column, MAX_COLUMNS, RowUnpacker, Unpacker, WeightRows};
 use super::weights::{WeightOrder, Weights};
 use crate::kernels::macrokernel::PanelBlock;
-use crate::kernels::microkernel::pack::{self, PanelLayout};
+use crate::kernels::microkernel::pack::PanelLayout;
 use crate::kernels::multiversion::{Simd, multiversion};
 use crate::kernels::scratch::lend;
-use oxidnn_expr::convert;
+use crate::kernels::transpose::{Matrix, RegisterTranspose, TransposeOperand, no_factors};
 use oxidnn_jit::Isa;
-use oxidnn_jit::kernels::unpack::{Stored, UnpackRows};
+use oxidnn_jit::ir::Elem;
+use oxidnn_jit::kernels::unpack::{Stored, Unpack, UnpackRows};
 use oxidnn_runtime::Buf;
-use oxidnn_spec::{DataType, Error};
+use oxidnn_spec::Error;
 use std::ops::Range;
 
-/// Elements of K in a block.
-const K_BLOCK: usize = 64;
-/// Elements that columns of a block are padded to a multiple of.
-const RUN: usize = 16;
-/// Elements of a block.
-const BLOCK_ELEMENTS: usize = K_BLOCK * MAX_COLUMNS;
+/// Elements of K in a block of rows.
+const ROW_BLOCK: usize = 64;
+/// Words of a column in a block: two cache lines, of which the second is prefetched while the first is transposed.
+const COLUMN_WORDS: usize = 32;
+/// Words of a block, and most numbers in a line of words.
+const BLOCK_WORDS: usize = COLUMN_WORDS * MAX_COLUMNS;
+const LINE_NUMBERS: usize = 8 * MAX_COLUMNS;
 
 /// Plain weights, and the panels that they become.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,8 +43,23 @@ pub(super) struct Plain {
 #[derive(Debug)]
 pub(super) struct PlainPacker {
     plain: Plain,
-    /// The kernel for rows.
-    rows: Option<RowUnpacker>,
+    code: Code,
+}
+
+/// The kernel.
+#[derive(Debug)]
+enum Code {
+    /// For rows.
+    Rows(RowUnpacker),
+    /// For columns.
+    Words(Words),
+}
+
+/// The kernels for columns: they are transposed to panels of words, which are decoded.
+#[derive(Debug)]
+struct Words {
+    squares: RegisterTranspose,
+    code: Unpacker,
 }
 
 /// Scales and zero points of the groups, for weights `(w - zero) * scale`.
@@ -52,9 +69,8 @@ pub(super) type Factors<'a> = [Option<Column<'a>>; 2];
 struct Block<'f> {
     depth: Range<usize>,
     columns: Range<usize>,
-    /// Zero points and scales by column, and whether there are any.
-    factors: &'f [[f32; MAX_COLUMNS]; 2],
-    scaled: bool,
+    /// Zero points and scales by column.
+    factors: &'f mut [[f32; MAX_COLUMNS]; 2],
 }
 
 /// The weights' memory.
@@ -69,9 +85,8 @@ struct From<'f> {
 
 /// Buffers in L1.
 struct Buffers {
-    raw: [u8; 2 * BLOCK_ELEMENTS],
-    numbers: [f32; BLOCK_ELEMENTS],
-    pairs: [f32; BLOCK_ELEMENTS / 2],
+    words: [f32; BLOCK_WORDS],
+    last: [f32; LINE_NUMBERS],
 }
 
 impl Plain {
@@ -89,15 +104,20 @@ impl Plain {
         if self.pairs { PanelLayout { size: 2, vnni: 2, width: self.width } } else { PanelLayout { size: 4, vnni: 1, width: self.width } }
     }
 
-    /// The packing, with zero points and scales if `scaled`.
+    /// The packing, with scales and with zero points if there are any.
     ///
     /// # Errors
     /// [`Error::Runtime`] when code cannot be generated.
-    pub(super) fn build(self, isa: Isa, scaled: bool) -> Result<PlainPacker, Error> {
-        let line = (self.width / isa.width().lanes()) as u8;
-        let spec = UnpackRows { stored: self.weights.stored, pairs: self.pairs, line, scaled };
-        let rows = (!matches!(self.weights.order, WeightOrder::Columns { .. })).then(|| RowUnpacker::get(isa, spec)).transpose()?;
-        Ok(PlainPacker { plain: self, rows })
+    pub(super) fn build(self, isa: Isa, [scale, zero]: [bool; 2]) -> Result<PlainPacker, Error> {
+        let (stored, pairs, line) = (self.weights.stored, self.pairs, (self.width / isa.width().lanes()) as u8);
+        let code = if let WeightOrder::Columns { .. } = self.weights.order {
+            let [scale, zero] = [scale, zero].map(|has| has.then_some(Elem::F32));
+            let code = Unpacker::get(isa, Unpack { stored, pairs, line, scale, zero })?;
+            Code::Words(Words { squares: RegisterTranspose::get(isa)?, code })
+        } else {
+            Code::Rows(RowUnpacker::get(isa, UnpackRows { stored, pairs, line, scale, zero })?)
+        };
+        Ok(PlainPacker { plain: self, code })
     }
 }
 
@@ -107,12 +127,13 @@ impl PlainPacker {
         let (PanelBlock { at: start, depth, columns }, Plain { weights, width, group, .. }) = (panels, self.plain);
         let form = self.plain.form();
         let each = form.panel(depth.len()) / 4;
-        let mut buffers = Buffers { raw: [0; 2 * BLOCK_ELEMENTS], numbers: [0.0; BLOCK_ELEMENTS], pairs: [0.0; BLOCK_ELEMENTS / 2] };
+        let mut buffers = Buffers { words: [0.0; BLOCK_WORDS], last: [0.0; LINE_NUMBERS] };
+        let most = if let Code::Words(_) = self.code { COLUMN_WORDS * weights.stored.in_word() } else { ROW_BLOCK };
         for (first, to) in columns.clone().step_by(width).zip(to.chunks_exact_mut(each.max(1))) {
             let columns = first..columns.end.min(first + width);
             let mut at = depth.start;
             while at < depth.end {
-                let end = depth.end.min(at + K_BLOCK).min((at / group + 1).saturating_mul(group));
+                let end = depth.end.min(at + most).min((at / group + 1).saturating_mul(group));
                 let lines = &mut to[(at - depth.start) / form.vnni * width..];
                 let mut factor = [[0.0; MAX_COLUMNS], [1.0; MAX_COLUMNS]];
                 for (of, line) in factors.iter().rev().zip(&mut factor) {
@@ -120,21 +141,20 @@ impl PlainPacker {
                         of.buf.part(at / group * of.row, of.row).read(first, &mut line[..columns.len()]);
                     }
                 }
-                let scaled = factors.iter().any(Option::is_some);
-                let block = Block { depth: at..end, columns: columns.clone(), factors: &factor, scaled };
-                match (weights.order, &self.rows) {
-                    (WeightOrder::Columns { distance }, _) => {
-                        self.plain.columns(&From { simd, b, start, distance }, block, &mut buffers, lines)
+                let block = Block { depth: at..end, columns: columns.clone(), factors: &mut factor };
+                match (weights.order, &self.code) {
+                    (WeightOrder::Columns { distance }, Code::Words(code)) => {
+                        self.plain.columns(&From { simd, b, start, distance }, code, block, &mut buffers, lines);
                     }
-                    (WeightOrder::Rows { distance }, Some(code)) => {
-                        self.plain.rows(&From { simd, b, start, distance }, code, block, &mut buffers.numbers, lines);
-                    }
-                    (WeightOrder::Panels { distance: panel, .. }, Some(code)) => {
+                    (WeightOrder::Panels { distance: panel, .. }, Code::Rows(code)) => {
                         let distance = width * weights.stored.bits() / 8;
                         let start = start + first / width * panel - first / width * distance;
-                        self.plain.rows(&From { simd, b, start, distance }, code, block, &mut buffers.numbers, lines);
+                        self.plain.rows(&From { simd, b, start, distance }, code, block, &mut buffers.words, lines);
                     }
-                    (_, None) => panic!("rows without a kernel"),
+                    (WeightOrder::Rows { distance }, Code::Rows(code)) => {
+                        self.plain.rows(&From { simd, b, start, distance }, code, block, &mut buffers.words, lines);
+                    }
+                    (order, code) => panic!("{code:?} for {order:?}"),
                 }
                 at = end;
             }
@@ -158,134 +178,63 @@ impl Plain {
         let pitch = self.width * bits / 8;
         let raw = &mut bytemuck::cast_slice_mut::<f32, u8>(spare)[..padded * pitch];
         raw.fill(0);
-        Runs { b, start, distance, len: columns.len() * bits / 8 }.read(&mut raw[..depth.len() * pitch], pitch);
+        for (i, row) in raw.chunks_exact_mut(pitch).take(depth.len()).enumerate() {
+            b.read(start + i * distance, &mut row[..columns.len() * bits / 8]);
+        }
         code.run(WeightRows { buf: lend(spare), start: 0, distance: pitch }, padded, factors, to);
     }
 
     /// Writes the lines of a block of columns.
-    fn columns(&self, from: &From<'_>, block: Block<'_>, buffers: &mut Buffers, to: &mut [f32]) {
-        let (Block { depth, columns, factors, scaled }, Buffers { raw, numbers, pairs }) = (block, buffers);
-        let (From { simd, b, distance, .. }, stored, run) = (*from, self.weights.stored, depth.len().next_multiple_of(RUN));
-        let (bits, count) = (stored.bits(), columns.len() * run);
-        let raw = &mut raw[..count * bits / 8];
+    fn columns(&self, from: &From<'_>, kernels: &Words, block: Block<'_>, buffers: &mut Buffers, to: &mut [f32]) {
+        let Words { squares, code } = kernels;
+        let (Block { depth, columns, factors }, Buffers { words, last }) = (block, buffers);
+        let (From { simd, b, distance, .. }, form, bits) = (*from, self.form(), self.weights.stored.bits());
+        let (len, in_word, width) = (depth.len() * bits / 8, self.weights.stored.in_word(), self.width);
         let start = from.start + columns.start * distance + depth.start * bits / 8;
-        Runs { b, start, distance, len: depth.len() * bits / 8 }.read(raw, run * bits / 8);
-        let (numbers, pairs) = (&mut numbers[..count], &mut pairs[..count / 2]);
-        // Integers become pairs directly, all else by way of f32.
-        if self.pairs && !scaled && stored.is_integral() {
-            decode_pairs(simd, stored, raw, pairs);
-        } else {
-            decode(simd, stored, raw, scaled.then_some((factors, run)), numbers);
-            if self.pairs {
-                round_pairs(simd, numbers, pairs);
-            }
+        let (whole, rest) = (len / 4, len % 4);
+        let (from, to_words) = (Matrix { buf: b, at: start, row: distance }, Matrix { buf: lend(words), at: 0, row: width * 4 });
+        let written = TransposeOperand {
+            from,
+            rows: columns.len(),
+            columns: whole,
+            to: to_words,
+            written: width,
+            places: None,
+            factors: no_factors(),
+        };
+        squares.turn(&written);
+        let words = &mut words[..len.div_ceil(4) * width];
+        if rest > 0 {
+            let line: &mut [u8] = bytemuck::cast_slice_mut(&mut words[whole * width..]);
+            line.fill(0);
+            let ends = line.chunks_exact_mut(4).take(columns.len()).enumerate();
+            ends.for_each(|(i, word)| b.read(start + i * distance + whole * 4, &mut word[..rest]));
         }
-        let (form, size) = (self.form(), self.form().size);
-        let bytes = bytemuck::cast_slice(if self.pairs { pairs } else { numbers });
-        let from = pack::PlainMatrix { bytes, depth: size, column: run * size };
-        pack::panels(simd, &from, 0..depth.len(), 0..columns.len(), form, &mut to[..form.panel(depth.len()) / 4]);
-    }
-}
-
-/// Runs of `len` bytes in memory, `distance` apart, from a byte offset on.
-struct Runs<'r> {
-    b: Buf<'r>,
-    start: usize,
-    distance: usize,
-    len: usize,
-}
-
-impl Runs<'_> {
-    /// Reads them to places `pitch` apart.
-    fn read(&self, to: &mut [u8], pitch: usize) {
-        let Runs { b, start, distance, len } = *self;
-        if distance == pitch && len == pitch {
-            return b.read(start, to);
+        if self.pairs && bits == 4 {
+            sort_nibbles(simd, bytemuck::cast_slice_mut(words));
         }
-        // Constant lengths are a load and a store each.
-        match len.next_power_of_two() {
-            ..=4 if pitch >= 4 => self.read_by::<4>(to, pitch),
-            ..=8 if pitch >= 8 => self.read_by::<8>(to, pitch),
-            16 if pitch >= 16 => self.read_by::<16>(to, pitch),
-            32 if pitch >= 32 => self.read_by::<32>(to, pitch),
-            _ => self.read_by::<64>(to, pitch),
-        }
-    }
-
-    /// The same by `N` bytes, of which those behind a run are its neighbours, and meet columns that nothing reads.
-    fn read_by<const N: usize>(&self, to: &mut [u8], pitch: usize) {
-        let Runs { b, start, distance, len } = *self;
-        for (at, to) in (start..).step_by(distance.max(1)).zip(to.chunks_exact_mut(pitch)) {
-            if len <= N && N <= pitch && at + N <= b.len() {
-                b.read(at, &mut to[..N]);
-            } else {
-                b.read(at, &mut to[..len]);
-            }
+        let [zero, scale] = factors.each_mut().map(|of| Some(lend(of)));
+        let (words, behind) = words.split_at_mut(whole * width);
+        let (to, to_rest) = to.split_at_mut(whole * in_word / form.vnni * width);
+        code.run(lend(words), whole, [scale, zero], to);
+        if rest > 0 {
+            code.run(lend(behind), 1, [scale, zero], last);
+            let count = (depth.len() - whole * in_word).div_ceil(form.vnni) * width;
+            to_rest[..count].copy_from_slice(&last[..count]);
         }
     }
 }
 
 multiversion! {
-    /// Decodes elements, and scales them by runs of a length.
-    fn decode(stored: Stored, raw: &[u8], scaled: Option<(&[[f32; MAX_COLUMNS]; 2], usize)>, to: &mut [f32]) {
-        match stored {
-            Stored::S8 => to.iter_mut().zip(raw).for_each(|(x, b)| *x = f32::from(b.cast_signed())),
-            Stored::U8 => to.iter_mut().zip(raw).for_each(|(x, b)| *x = f32::from(*b)),
-            // Element `i` of a word is shifted to the high bits, and down from there.
-            Stored::S4 => words(raw, to, |word, i| (word << (28 - 4 * i)).cast_signed() >> 28),
-            Stored::U4 => words(raw, to, |word, i| (word << (28 - 4 * i) >> 28).cast_signed()),
-            Stored::F8E5m2 => convert::load::<{ DataType::F8E5m2 as usize }>(raw, to),
-            Stored::F8E4m3 => convert::load::<{ DataType::F8E4m3 as usize }>(raw, to),
-            Stored::F4E2m1 => convert::load::<{ DataType::F4E2m1 as usize }>(raw, to),
-            Stored::F4E3m0 => convert::load::<{ DataType::F4E3m0 as usize }>(raw, to),
-            Stored::F16 => convert::load::<{ DataType::F16 as usize }>(raw, to),
-            Stored::F32 | Stored::Bf16 => unreachable!("weights that are not unpacked"),
-        }
-        let Some(([zeros, scales], run)) = scaled else { return };
-        for (run, (zero, scale)) in to.chunks_exact_mut(run).zip(zeros.iter().zip(scales)) {
-            run.as_chunks_mut::<RUN>().0.iter_mut().flatten().for_each(|x| *x = (*x - zero) * scale);
+    /// Exchanges 4-bit elements within words so that those which become pairs of consecutive depths are four apart.
+    fn sort_nibbles(raw: &mut [u8]) {
+        for word in raw.as_chunks_mut::<4>().0 {
+            let [even, odd] = [0, 4].map(|shift| {
+                let apart = u32::from_le_bytes(*word) >> shift & 0x0f0f_0f0f;
+                let pairs = (apart | apart >> 4) & 0x00ff_00ff;
+                (pairs | pairs >> 8) & 0xffff
+            });
+            *word = (even | odd << 16).to_le_bytes();
         }
     }
-}
-
-/// Decodes words of eight elements.
-#[inline(always)]
-fn words(raw: &[u8], to: &mut [f32], element: impl Fn(u32, u32) -> i32) {
-    for (to, word) in to.as_chunks_mut::<8>().0.iter_mut().zip(raw.as_chunks::<4>().0) {
-        let word = u32::from_le_bytes(*word);
-        *to = std::array::from_fn(|i| element(word, i as u32) as f32);
-    }
-}
-
-multiversion! {
-    /// Decodes integers to bf16 pairs of neighbours.
-    fn decode_pairs(stored: Stored, raw: &[u8], to: &mut [f32]) {
-        let (low, high) = (|b: u8| i32::from((b << 4).cast_signed() >> 4), |b: u8| i32::from(b.cast_signed() >> 4));
-        match stored {
-            Stored::S8 => neighbours(raw, to, |[low, high]: [u8; 2]| [low, high].map(|b| i32::from(b.cast_signed()))),
-            Stored::U8 => neighbours(raw, to, |[low, high]: [u8; 2]| [low, high].map(i32::from)),
-            Stored::S4 => neighbours(raw, to, |[b]: [u8; 1]| [low(b), high(b)]),
-            _ => neighbours(raw, to, |[b]: [u8; 1]| [i32::from(b & 15), i32::from(b >> 4)]),
-        }
-    }
-}
-
-multiversion! {
-    /// Rounds f32 to bf16 pairs of neighbours.
-    fn round_pairs(numbers: &[f32], to: &mut [f32]) {
-        let pairs = to.iter_mut().zip(numbers.as_chunks::<2>().0);
-        pairs.for_each(|(to, [low, high])| *to = f32::from_bits(convert::bf16_pair(*low, *high)));
-    }
-}
-
-/// Two integers as bf16, which represents them, in the bits of a word.
-#[inline(always)]
-fn pair([low, high]: [i32; 2]) -> f32 {
-    f32::from_bits((low as f32).to_bits() >> 16 | (high as f32).to_bits() & 0xffff_0000)
-}
-
-/// Pairs of neighbouring elements, decoded from `N` bytes each.
-#[inline(always)]
-fn neighbours<const N: usize>(raw: &[u8], to: &mut [f32], numbers: impl Fn([u8; N]) -> [i32; 2]) {
-    to.iter_mut().zip(raw.as_chunks::<N>().0).for_each(|(word, bytes)| *word = pair(numbers(*bytes)));
 }

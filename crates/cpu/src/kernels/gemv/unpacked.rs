@@ -207,10 +207,7 @@ impl Unpacked {
                 let code = Unpacker::get(self.request.isa, self.unpack_spec(columns))?;
                 Packer::Panels(PanelUnpacker { code, distance })
             }
-            From::Plain(plain) => {
-                let scaled = self.request.factors().iter().any(Option::is_some);
-                Packer::Plain(plain.build(self.request.isa, scaled)?)
-            }
+            From::Plain(plain) => Packer::Plain(plain.build(self.request.isa, self.request.factors().map(|factor| factor.is_some()))?),
         };
         Ok(ReadyUnpacked { product: self.clone(), packer, gemm: self.gemm.build()? })
     }

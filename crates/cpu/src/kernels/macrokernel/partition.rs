@@ -19,9 +19,9 @@ mod tests;
 const TASKS_PER_WORKER: usize = 4;
 /// Multiply-adds that make a task worthwhile, and those that make another worker worthwhile.
 const MIN_TASK_MULTIPLY_ADDS: usize = 1 << 20;
-const MIN_WORKER_MULTIPLY_ADDS: usize = 256 << 10;
-/// Rows whose products with a panel take as long as packing it.
-const ROWS_PER_PACKING: usize = 8;
+const MIN_WORKER_MULTIPLY_ADDS: usize = 128 << 10;
+/// Rows whose products with a panel take as long as packing it, or as reading it.
+const ROWS_PER_PANEL: usize = 8;
 /// Fewest tiles of a task: if panels stay in L2 from one task to the next, and if not.
 const MIN_TASK_TILES: usize = 4;
 const MIN_TASK_TILES_BEYOND_L2: usize = 24;
@@ -120,7 +120,7 @@ impl Workload<'_> {
     /// The number of tasks aimed at: one for each worker or a multiple of that, as far as the work justifies.
     fn wanted(&self) -> usize {
         let steps: usize = self.parts.iter().map(|p| p.taps * (p.steps + 1)).sum();
-        let rows = self.rows + if self.packs { ROWS_PER_PACKING } else { 0 };
+        let rows = self.rows.max(ROWS_PER_PANEL) + if self.packs { ROWS_PER_PANEL } else { 0 };
         let work = [rows, self.vectors * self.vector / 4, steps].into_iter().fold(self.units, usize::saturating_mul);
         let few = (work / MIN_WORKER_MULTIPLY_ADDS).clamp(1, self.workers.max(1));
         if few < self.workers || few == 1 { few } else { few * (work / MIN_TASK_MULTIPLY_ADDS / few).clamp(1, TASKS_PER_WORKER) }

@@ -37,8 +37,8 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("small:jit", jit::plan_small).for_some_shapes(),
     Impl::new("gemv:jit", gemv::plan).for_some_shapes(),
     Impl::new("unpacked:amx", gemv::plan_compressed_amx).for_some_shapes(),
-    Impl::new("unpacked:jit", gemv::plan_compressed).for_some_shapes(),
     Impl::new("rounded:amx", rounded).for_some_shapes(),
+    Impl::new("unpacked:jit", gemv::plan_compressed).for_some_shapes(),
     Impl::new("packed:amx", jit::plan_amx),
     Impl::new("packed:jit", jit::plan),
     Impl::new("staged:jit", staged),
@@ -52,7 +52,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 
 /// f32 products rounded to bf16 on AMX, if the `fpmath` mode allows it.
 fn rounded(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    rounded::plan(problem, target, &[jit::plan_amx])
+    rounded::plan(problem, target, &[jit::plan_amx, gemv::plan_compressed_amx])
 }
 
 /// f16 products on f32 copies. Weights are better converted once, in L2, even for a copy of a source that is not contiguous along K.

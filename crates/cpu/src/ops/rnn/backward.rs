@@ -11,7 +11,7 @@
 use super::cell_bwd::CellBwd;
 use super::cell_fwd::Step;
 use super::diff_weights::{self, DiffWeights, Space};
-use super::forward::{TASK_WEIGHT_BYTES, check_amx, factors, is_backward, rows_of};
+use super::forward::{TASK_WEIGHT_BYTES, check_amx, factors, is_backward, over_all_steps, rows_of};
 use super::network;
 use super::partition::Partition;
 use super::sizes::{Panels, Sizes};
@@ -149,7 +149,8 @@ impl Backward {
         let epilogue = Some(Arc::new(Epilogue::raw()));
         let diff = op.diff.as_ref().ok_or(Skip::Op("backward without gradients"))?;
         let rows = |tensor: &Tensor| rows_of(tensor).filter(|_| tensor.dtype == DataType::F32);
-        let kind = Kind { isa, product, right: BLayout::Panels, a_step: Stride::Fixed(4), begins: false, epilogue };
+        let on = over_all_steps(isa, product, &sizes, target);
+        let kind = Kind { isa: on, product, right: BLayout::Panels, a_step: Stride::Fixed(4), begins: false, epilogue };
         let mut backward = Backward {
             partition,
             workers: target.threads,

@@ -7,7 +7,7 @@
 use super::backward::Backward;
 use super::cell_bwd::CellBwd;
 use super::diff_operands::{CHANNELS, Span, Spans, Transposed, narrow, pitch, totals};
-use super::forward::is_backward;
+use super::forward::{is_backward, over_all_steps};
 use super::sizes::{LINE, Panels, Sizes};
 use super::skinny::Rows;
 use super::states::position;
@@ -90,9 +90,10 @@ impl Gradient {
         let attr = Attr { post_ops, ..Attr::default() };
         let about = EpilogueRequest { attr: &attr, dst: &dst, columns: 1, batch: 0, compensated: false, scaled: false, biased: false };
         let epilogue = place.map(|_| Epilogue::plan(&about).map(Arc::new)).transpose()?;
-        let kind = Kind { isa, product, right: BLayout::Panels, a_step: Stride::Fixed(4), begins: false, epilogue };
         let words = z.samples().div_ceil(product.step_depth());
         let sizes = gemm::Sizes { batch: z.directions * gates, rows, columns, width: panels.width, depth: words * product.step_depth() };
+        let isa = over_all_steps(isa, product, &sizes, target);
+        let kind = Kind { isa, product, right: BLayout::Panels, a_step: Stride::Fixed(4), begins: false, epilogue };
         Ok(Gradient { arg, gemm: Gemm::new(kind, sizes, target)?, panels, gates, words, place })
     }
 

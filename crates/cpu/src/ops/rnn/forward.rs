@@ -117,6 +117,15 @@ pub(super) fn check_amx(z: &Sizes, product: DotType) -> Result<(), Skip> {
     if amx::is_faster(product, sizes) { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
 }
 
+/// The instruction set of products over all steps: with AMX where it is faster, even if a step has too few samples for it. Rows that end
+/// within a step would be gathered. Where products on vectors add 128 to sources, corrections of both are alike only on vectors.
+pub(super) fn over_all_steps(isa: Isa, product: DotType, sizes: &gemm::Sizes, target: &CpuTarget) -> Isa {
+    let gemm::Sizes { batch, rows, columns, depth, .. } = *sizes;
+    let taken = product != DotType::S8S8 && depth.is_multiple_of(product.step_depth()) && amx::check(product).is_ok();
+    let faster = || amx::is_faster(product, [batch, rows, columns, depth].map(|n| n as i64));
+    target.jit.filter(|full| full.amx && taken && faster()).unwrap_or(isa)
+}
+
 /// Takes forward passes in the types that the instruction set multiplies; on AMX if it is faster.
 ///
 /// # Errors
@@ -158,7 +167,7 @@ impl Forward {
             depth: z.slc,
         };
         let kind = Kind {
-            isa,
+            isa: over_all_steps(isa, product, &sizes, target),
             product,
             right: BLayout::Panels,
             a_step: Stride::Fixed(4),

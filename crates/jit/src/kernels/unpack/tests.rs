@@ -99,12 +99,15 @@ fn unpacks_rows(isa: Isa, kernel: UnpackRows, lines: usize) {
         let (line, j) = (at / columns, at % columns);
         let want = [0, each - 1].map(|second| {
             let x = element(stored, number(stored, line * each + second, j));
-            if kernel.scaled { (x - zeros[j]) * scales[j] } else { x }
+            (x - if kernel.zero { zeros[j] } else { 0.0 }) * if kernel.scale { scales[j] } else { 1.0 }
         });
         let got = if kernel.pairs { [bits << 16, bits & 0xffff_0000] } else { [bits; 2] };
         assert_eq!(got.map(f32::from_bits), want, "line {line} column {j} of {}", kernel.name(isa));
     }
 }
+
+/// With scales, with zero points.
+const FACTORS: [[bool; 2]; 4] = [[false, false], [false, true], [true, false], [true, true]];
 
 #[test]
 fn rows_are_unpacked() {
@@ -112,9 +115,9 @@ fn rows_are_unpacked() {
         for stored in Stored::ALL.into_iter().filter(|stored| stored.bits() <= 8 || *stored == Stored::F16) {
             for line in 1..=if isa.avx512 { 4 } else { 2 } {
                 // bf16 does not have all numbers of f16.
-                let most = if stored == Stored::F16 { 2 } else { 4 };
-                for (pairs, scaled) in [(false, false), (false, true), (true, false), (true, true)].into_iter().take(most) {
-                    let kernel = UnpackRows { stored, pairs, line, scaled };
+                let most = if stored == Stored::F16 { FACTORS.len() } else { 2 * FACTORS.len() };
+                for (pairs, [scale, zero]) in [false, true].into_iter().flat_map(|pairs| FACTORS.map(|of| (pairs, of))).take(most) {
+                    let kernel = UnpackRows { stored, pairs, line, scale, zero };
                     unpacks_rows(isa, kernel, 3);
                     assert_eq!(kernel.function(isa).finish().unwrap().inner_spills, 0, "{}", kernel.name(isa));
                 }

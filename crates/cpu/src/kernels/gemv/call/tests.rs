@@ -86,7 +86,7 @@ fn unpacking_refuses_operands_that_are_too_short() {
 fn unpacking_rows_refuses_operands_that_are_too_short() {
     let Some(isa) = CpuTarget::host().jit else { return };
     let columns = 2 * isa.width().lanes();
-    let kernel = RowUnpacker::get(isa, UnpackRows { stored: Stored::S8, pairs: false, line: 2, scaled: true }).unwrap();
+    let kernel = RowUnpacker::get(isa, UnpackRows { stored: Stored::S8, pairs: false, line: 2, scale: true, zero: true }).unwrap();
     // Three rows of a byte for each column, two rows' bytes apart.
     refuses("unpacked rows", &[5 * columns / 4, 3 * columns], |memory| {
         let [from, to] = memory else { panic!("two operands") };
