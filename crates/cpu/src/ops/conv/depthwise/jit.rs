@@ -85,6 +85,8 @@ pub(crate) struct Depthwise {
     /// Result rows of a task, and of a call.
     pub(super) rows: usize,
     pub(super) together: usize,
+    /// Parts of each segment of a row, if rows are few.
+    pub(super) parts: usize,
     /// Whether pixels come from memory beyond L2.
     pub(super) far: bool,
     /// Whether kernels read a copy of the weights, less their zero point.
@@ -362,12 +364,16 @@ impl Depthwise {
         let chunk = match most {
             usize::MAX if across => cut(channels, (target.caches.l2 / 4 * 3 / window_bytes(met, row)).max(1) * used, used).0,
             usize::MAX if planes => (TASK / work).clamp(1, channels.div_ceil(used)) * used,
+            // Workers that had channels of one row would write parts of the same cache lines.
+            usize::MAX if target.threads > 1 && s.sizes.mb * to[0] * to[1] == 1 && lanes * source_elem.bytes() < LINE => channels,
             usize::MAX => {
                 let (vectors, blocks) = (channels.div_ceil(used), ((to[0] * to[1]).max(1) as usize).div_ceil(rows));
                 Tasks { vectors, blocks, images: s.sizes.mb as usize, work, workers: target.threads }.vectors_each() * used
             }
             block => block,
         };
+        let tasks = (s.sizes.mb as usize * channels.div_ceil(chunk) * ((to[0] * to[1]).max(1) as usize).div_ceil(rows)).max(1);
+        let parts = if tasks < 2 * target.threads { (work * chunk.div_ceil(used) / TASK).clamp(1, 2 * target.threads) } else { 1 };
         let kept = target.caches.l2 / if far { 8 } else { 2 } / row_bytes(s, [&from_place, &to_place], chunk).max(1);
         let taps = if shifted { [kh * kw, kw, 1].map(|n| n * group[0] * used * 4) } else { weights_bytes(weights) };
         let strides = [from_place.spatial, taps, to_place.spatial];
@@ -393,6 +399,7 @@ impl Depthwise {
             chunks: channels.div_ceil(chunk),
             rows,
             together: kept.clamp(1, rows),
+            parts,
             shifted,
             epilogue,
             width,

@@ -27,6 +27,8 @@ const DENSE_COPY_BYTES_PER_CYCLE: usize = 32;
 const MAX_NARROW_PIXEL_BYTES: usize = 64;
 /// Copying tasks for every worker.
 const TASKS_PER_WORKER: usize = 2;
+/// Bytes of the copy that make a task worthwhile.
+const MIN_TASK_BYTES: usize = 8 << 10;
 /// An image may take this fraction of the L2 caches, else it is copied in bands of lines. A band must have this many times as many lines as
 /// two bands share.
 const BAND_L2_FRACTION: usize = 4;
@@ -259,7 +261,8 @@ impl Padded {
         let [depth, height, _] = self.all;
         to.part(self.images * self.image(), self.behind()).fill(0);
         let planes = self.images * depth;
-        let each = (height * planes).div_ceil(TASKS_PER_WORKER * executor.threads().max(1)).clamp(1, height);
+        let tasks = (self.images * self.image() / MIN_TASK_BYTES).clamp(1, TASKS_PER_WORKER * executor.threads().max(1));
+        let each = (height * planes).div_ceil(tasks).clamp(1, height);
         let bands = height.div_ceil(each);
         executor.run(executor.threads(), planes * bands, &|_, task| {
             let (plane, band) = (task / bands, task % bands);
