@@ -3,18 +3,21 @@
 use super::cost::{Cycles, TASK_CYCLES};
 use super::macrokernel::Shape;
 use crate::hardware::KBlockBytes;
+use oxidnn_jit::kernels::tiles::LINES;
 
 /// Tasks for every worker, if there are several.
 const TASKS_PER_WORKER: usize = 4;
 /// Predicted cycles that make a task worthwhile, and those that make another worker worthwhile.
 const MIN_TASK_CYCLES: f64 = 16e3;
-const MIN_WORKER_CYCLES: f64 = 8e3;
+const MIN_WORKER_CYCLES: f64 = 6e3;
 
 /// What is divided: panels and tiles of rows, with the bytes of K blocks.
 pub(super) struct Division<'s> {
     pub(super) shape: &'s Shape,
     pub(super) cycles: Cycles,
     pub(super) k: KBlockBytes,
+    /// Pieces of rows, and rows.
+    pub(super) rows: [f64; 2],
     /// Bytes of the sums that stay in a cache.
     pub(super) sums: usize,
     /// Fewest tiles for which a panel is read.
@@ -26,7 +29,7 @@ pub(super) struct Division<'s> {
 impl Division<'_> {
     /// The workers that are worthwhile, and all tasks: several for each worker only if `many`.
     pub(super) fn tasks(&self, threads: usize, many: bool) -> [usize; 2] {
-        let work = self.cycles.of(self.k.tiles, self.shape.columns) * self.shape.units as f64;
+        let work = self.cycles.of_rows(self.rows, self.shape.columns.div_ceil(LINES)) * self.shape.units as f64;
         let workers = ((work / MIN_WORKER_CYCLES) as usize).clamp(1, threads);
         let most = if many && workers == threads { TASKS_PER_WORKER } else { 1 };
         [workers, workers * ((work / MIN_TASK_CYCLES) as usize / workers).clamp(1, most)]

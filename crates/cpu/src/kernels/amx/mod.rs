@@ -277,7 +277,9 @@ impl AmxMacrokernel {
         let windows = shape.most(&|p| p.taps) > 1;
         let in_one = target.threads <= 1 && !shape.carries() && (windows || total * panels <= budget.panels);
         let least = if total * panels > budget.panels { MIN_BLOCK_TILES } else { 1 };
-        let division = Division { cycles: of_k_blocks(&shape, &rounds), shape: &shape, k, sums: budget.sums, least, gathers: windows };
+        let pieces = [stretches.iter().map(|s| s.all).sum::<usize>() as f64, rows as f64];
+        let cycles = of_k_blocks(&shape, &rounds);
+        let division = Division { shape: &shape, cycles, k, rows: pieces, sums: budget.sums, least, gathers: windows };
         let tasks = division.tasks(target.threads.max(1), !in_one);
         let cut = |bytes: usize| division.cut(bytes, tasks);
         let packing = (shape.b_layout != BLayout::Panels).then(|| cut(budget.plain)).filter(|[_, block]| *block >= all);

@@ -361,11 +361,12 @@ impl Depthwise {
         let planes = most == usize::MAX && are_large(&from_place, row.saturating_mul((from[0] * from[1]).max(0) as usize), target);
         let rows = cut((to[0] * to[1]).max(1) as usize, if planes { ROWS_OF_PLANE } else { ROWS }, 1).0;
         let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw * from_group;
+        let enough = target.threads > 1 && channels.div_ceil(used) * work >= 2 * target.threads * TASK;
         let chunk = match most {
             usize::MAX if across => cut(channels, (target.caches.l2 / 4 * 3 / window_bytes(met, row)).max(1) * used, used).0,
             usize::MAX if planes => (TASK / work).clamp(1, channels.div_ceil(used)) * used,
             // Workers that had channels of one row would write parts of the same cache lines.
-            usize::MAX if target.threads > 1 && s.sizes.mb * to[0] * to[1] == 1 && lanes * source_elem.bytes() < LINE => channels,
+            usize::MAX if s.sizes.mb * to[0] * to[1] == 1 && lanes * source_elem.bytes() < LINE && enough => channels,
             usize::MAX => {
                 let (vectors, blocks) = (channels.div_ceil(used), ((to[0] * to[1]).max(1) as usize).div_ceil(rows));
                 Tasks { vectors, blocks, images: s.sizes.mb as usize, work, workers: target.threads }.vectors_each() * used
@@ -501,10 +502,9 @@ impl Tasks {
     /// Multiply-adds of the busiest worker, with the cost of calls, if tasks have `each` vectors.
     fn longest(&self, each: usize) -> usize {
         let chunks = self.vectors.div_ceil(each);
-        let (image, missing) = (chunks * self.blocks, chunks * each - self.vectors);
-        let tasks = image.saturating_mul(self.images);
+        let tasks = (chunks * self.blocks).saturating_mul(self.images);
         // The vectors of the first `n` tasks.
-        let vectors = |n: usize| n * each - missing * (n / image * self.blocks + (n % image).saturating_sub(image - self.blocks));
+        let vectors = |n: usize| n * each - (chunks * each - self.vectors) * (n / chunks);
         let share = |worker: usize| {
             let [first, end] = [worker, worker + 1].map(|w| w * tasks / self.workers);
             (vectors(end) - vectors(first)).saturating_mul(self.work) + (end - first) * CALL

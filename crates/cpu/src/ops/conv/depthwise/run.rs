@@ -110,8 +110,10 @@ impl Bound<'_> {
         let all = (p.result_sizes[0] * p.result_sizes[1]) as usize;
         let blocks = all.div_ceil(p.rows);
         let (part, task) = (task % p.parts, task / p.parts);
-        let (block, rest) = (task % blocks, task / blocks);
-        let (first, image) = (rest % p.chunks * p.chunk, rest / p.chunks);
+        // In the order of memory, so that workers have parts of it.
+        let (task, image) = (task % (blocks * p.chunks), task / (blocks * p.chunks));
+        let (chunk, block) = if p.result.blocks == 0 { (task % p.chunks, task / p.chunks) } else { (task / blocks, task % blocks) };
+        let first = chunk * p.chunk;
         let [from, to] = p.group;
         let (source, result) = (p.source.at(image, first / to * from), p.result.at(image, first));
         let rows = block * p.rows..all.min((block + 1) * p.rows);
