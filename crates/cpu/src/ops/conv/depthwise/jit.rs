@@ -125,6 +125,22 @@ fn is_placed(weights: &Tensor, lanes: usize, [from, to]: [usize; 2], (result_cha
     })
 }
 
+/// Whether weights, which must lie as kernels read them, have a zero point.
+///
+/// # Errors
+/// Other weights, or zero points that kernels do not subtract.
+fn is_shifted(s: &Setup<'_>, attr: &Attr, [lanes, used]: [usize; 2], group: [usize; 2], together: usize) -> Result<bool, Skip> {
+    let (weights, order) = (s.weights, (s.result_channel, together));
+    if !is_placed(weights, used, group, order) {
+        return Err(Skip::Layout(format!("of the weights: not {}", weights_tag(weights.dims().len(), lanes, group, order))));
+    }
+    let shifted = attr.zero_points.get(&Arg::WEIGHTS);
+    if shifted.is_some_and(|q| q.mask != 0 || !are_runs(weights, used * group[0])) {
+        return Err(Skip::Attr("zero points of the weights that differ by channel, or gaps between their taps".into()));
+    }
+    Ok(shifted.is_some())
+}
+
 /// Whether weights that lie as kernels read them, with `tap` elements of a vector of channels at each tap, have no gaps.
 fn are_runs(weights: &Tensor, tap: usize) -> bool {
     let dims = weights.dims();
@@ -330,15 +346,7 @@ impl Depthwise {
         let across = far || is_across(s, lanes * source_elem.bytes());
         let fills_lines = result.dtype == DataType::F32 && jit.avx512 && epilogue.is_repeatable();
         let most = common([from_place.even(lanes), to_place.even(lanes)], lanes);
-        let order = (s.result_channel, together);
-        if !is_placed(weights, used, group, order) {
-            return Err(Skip::Layout(format!("of the weights: not {}", weights_tag(weights.dims().len(), lanes, group, order))));
-        }
-        let shifted = attr.zero_points.get(&Arg::WEIGHTS);
-        if shifted.is_some_and(|q| q.mask != 0 || !are_runs(weights, used * group[0])) {
-            return Err(Skip::Attr("zero points of the weights that differ by channel, or gaps between their taps".into()));
-        }
-        let shifted = shifted.is_some();
+        let shifted = is_shifted(s, attr, [lanes, used], group, together)?;
         // Strips come to lines of the cache out of the order of memory, and so must fill them; even a slow last cache collects them faster.
         let streaming = far && fills_lines && source.bytes().saturating_add(result.bytes()) > target.caches.l3 / 2;
         let elems = match dots {
