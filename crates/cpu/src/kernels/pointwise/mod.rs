@@ -46,17 +46,17 @@ const MIN_TASKS_FOR_BALANCE: u64 = 64;
 fn grain(volume: i64, weight: i64) -> i64 {
     let tasks = |positions: i64| (positions.max(1) as u64).div_ceil(GRAIN as u64);
     let tasks = tasks(volume.saturating_mul(weight)).min(tasks(volume).max(MIN_TASKS_FOR_BALANCE));
-    (volume.max(1) as u64).div_ceil(equal(tasks)).next_multiple_of(LINE) as i64
+    let tasks = if tasks <= MAX_POWER_OF_TWO_TASKS { tasks.next_power_of_two() } else { tasks };
+    (volume.max(1) as u64).div_ceil(tasks).next_multiple_of(LINE) as i64
 }
 
-/// Number of equal tasks instead of `tasks`.
-fn equal(tasks: u64) -> u64 {
-    if tasks <= MAX_POWER_OF_TWO_TASKS { tasks.next_power_of_two() } else { tasks }
-}
+/// Tasks up to which unequal ones leave workers idle for long.
+const FEW_TASKS: usize = 4;
 
-/// Items of a task of `all` items, up to `most`, by the same rule.
+/// Items of a task of `all` items, up to `most`; few tasks are equal, and a power of two.
 pub fn evenly(all: usize, most: usize) -> usize {
-    all.div_ceil(equal(all.div_ceil(most.max(1)) as u64) as usize).max(1)
+    let (most, tasks) = (most.max(1), all.div_ceil(most.max(1)));
+    if tasks <= FEW_TASKS { all.div_ceil(tasks.next_power_of_two()).max(1) } else { most }
 }
 
 /// Rows of a task of `rows` rows, by the same rule.

@@ -786,7 +786,8 @@ impl Gradient {
         // Rows of pairs of 16-bit operands are pairs in a gradient of that type.
         let block = self.rows.strides.filter(|s| self.rows.in_place && !s.is_plain()).map_or(self.vnni, |s| {
             let block = s.block.min(rows);
-            if block.is_multiple_of(most_rows) { most_rows } else { block }
+            let idle = tasks(block, most_columns) < self.workers;
+            if idle && block.is_multiple_of(most_rows) { most_rows } else { block }
         });
         (self.rows.each, self.rows.blocks) = cut(rows, most_rows.next_multiple_of(block), block);
         (self.columns.each, self.columns.blocks) = cut(columns, most_columns, self.panel);
