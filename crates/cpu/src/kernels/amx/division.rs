@@ -10,6 +10,8 @@ const TASKS_PER_WORKER: usize = 4;
 /// Predicted cycles that make a task worthwhile, and those that make another worker worthwhile.
 const MIN_TASK_CYCLES: f64 = 16e3;
 const MIN_WORKER_CYCLES: f64 = 6e3;
+/// The ratio of predicted times from which on more groups are preferred.
+const WORTHWHILE: f64 = 1.125;
 
 /// What is divided: panels and tiles of rows, with the bytes of K blocks.
 pub(super) struct Division<'s> {
@@ -54,6 +56,7 @@ impl Division<'_> {
         };
         let fewest = wanted.div_ceil((all / self.least).max(1)).min(panels);
         let most = if workers > 1 { wanted.min(panels) } else { fewest };
-        (fewest..=most).map(of).min_by(|a, b| longest(*a).total_cmp(&longest(*b))).unwrap_or([1, 1])
+        let predicted = |groups: usize| longest(of(groups)) * if groups > fewest { WORTHWHILE } else { 1.0 };
+        of((fewest..=most).min_by(|a, b| predicted(*a).total_cmp(&predicted(*b))).unwrap_or(fewest))
     }
 }
