@@ -83,12 +83,33 @@ pub fn is_shallow(product: DotType, lines: i64, depth: i64) -> bool {
 
 /// Cycles of 16 rows by two vectors of columns in a K block, operands in L2; of a vector of results, and of a step of its epilogue. Fitted to 145
 /// convolutions without sums on Sapphire Rapids, of which half take between 0.95 and 2.4 times as long.
-pub(super) const BLOCK_CYCLES: f64 = 53.0;
+const BLOCK_CYCLES: f64 = 53.0;
 const RESULT_CYCLES: [f64; 2] = [5.0, 5.0];
 
 /// Cycles of a vector of results whose epilogue has so many steps.
 pub(super) fn result_cycles(steps: usize) -> f64 {
     RESULT_CYCLES[0] + RESULT_CYCLES[1] * steps as f64
+}
+
+/// Cycles before the first product of a task and behind its last one.
+pub(super) const TASK_CYCLES: f64 = 1800.0;
+
+/// The cycles of a product: K blocks of all taps, and cycles of a vector of results.
+pub(super) struct Cycles {
+    pub(super) blocks: f64,
+    pub(super) result: f64,
+}
+
+impl Cycles {
+    /// Those of pieces of rows, of so many rows in all, by vectors of columns.
+    pub(super) fn of_rows(&self, [pieces, rows]: [f64; 2], vectors: usize) -> f64 {
+        pieces * self.blocks * vectors.div_ceil(2) as f64 * BLOCK_CYCLES + rows * vectors as f64 * self.result
+    }
+
+    /// Those of tiles by columns.
+    pub(super) fn of(&self, tiles: usize, columns: usize) -> f64 {
+        self.of_rows([2.0 * tiles as f64, (ROWS * tiles) as f64], columns.div_ceil(LINES))
+    }
 }
 
 /// Bytes between cache lines of the same L1 set: a page, so that the index needs no address translation.

@@ -13,6 +13,7 @@
 mod accumulate;
 mod block;
 mod cost;
+mod division;
 mod epilogue;
 mod lines;
 mod padding;
@@ -29,6 +30,7 @@ pub use accumulate::{Accumulate, Addend, Repeat};
 pub use block::TileRegisters;
 use block::{Block, Call, Gatherer, TileConfig};
 pub use cost::{is_faster, is_shallow, repays_copy, saved};
+use division::Division;
 use epilogue::{FusedKernel, FusedKey, LISTED, Pipeline, Results};
 pub use lines::{HalfTile, HalfTileProvider, Run};
 use oxidnn_jit::Isa;
@@ -44,10 +46,6 @@ use stretch::Stretch;
 #[cfg(test)]
 mod tests;
 
-/// Tasks for every worker, if there are several.
-const TASKS_PER_WORKER: usize = 4;
-/// Steps over all rows and columns that make a task worthwhile.
-const MIN_TASK_STEPS: usize = 256 << 10;
 /// Most tiles of a unit for which small groups of panels from beyond L2 take less time than large ones.
 const FEW_TILES: usize = 12;
 /// Tiles that a block of rows should have if panels do not stay in L2 from one block to the next.
@@ -274,26 +272,23 @@ impl AmxMacrokernel {
         let (widest, total) = (shape.most(&bytes).max(1), shape.k_blocks.iter().map(bytes).sum::<usize>());
         let k = KBlockBytes { panel: widest, panels, width: shape.panel, tall: ROWS, tiles: all, carries: shape.carries() };
         let steps: usize = shape.k_blocks.iter().map(|p| p.taps * p.all_steps()).sum();
-        let work = shape.units.saturating_mul(rows).saturating_mul(panels * shape.panel).saturating_mul(steps);
-        // As many tasks as are wanted and worthwhile: first by rows as long as panels are read often enough, then by panels, then by rows
-        // again. With more tasks a worker gathers rows again, and waits for its last block; they pay if larger blocks would not fit the
-        // caches.
+        let rounds: Vec<Vec<Round>> = shape.k_blocks.iter().map(|p| Round::all(p.all_steps(), MAX_EXTRA_K_BLOCKS).collect()).collect();
+        // With more tasks a worker gathers rows again, and waits for its last block; they pay if larger blocks would not fit the caches.
         let windows = shape.most(&|p| p.taps) > 1;
         let in_one = target.threads <= 1 && !shape.carries() && (windows || total * panels <= budget.panels);
-        let tasks = if in_one { 1 } else { TASKS_PER_WORKER * target.threads.max(1) };
-        let wanted = (work / MIN_TASK_STEPS).clamp(1, tasks).div_ceil(shape.units.max(1));
-        let most = (all / if total * panels > budget.panels { MIN_BLOCK_TILES } else { 1 }).max(1);
-        let cut = |bytes: usize| {
-            let group = k.blocks([bytes, budget.sums]).nc.min(panels.div_ceil(wanted.div_ceil(most).min(panels)));
-            (group, all.div_ceil(wanted.div_ceil(panels.div_ceil(group))).max(1).min(k.mc(group, budget.sums)))
-        };
-        let packing = (shape.b_layout != BLayout::Panels).then(|| cut(budget.plain)).filter(|(_, block)| *block >= all);
+        let least = if total * panels > budget.panels { MIN_BLOCK_TILES } else { 1 };
+        let pieces = [stretches.iter().map(|s| s.all).sum::<usize>() as f64, rows as f64];
+        let cycles = of_k_blocks(&shape, &rounds);
+        let division = Division { shape: &shape, cycles, k, rows: pieces, sums: budget.sums, least, gathers: windows };
+        let tasks = division.tasks(target.threads.max(1), !in_one);
+        let cut = |bytes: usize| division.cut(bytes, tasks);
+        let packing = (shape.b_layout != BLayout::Panels).then(|| cut(budget.plain)).filter(|[_, block]| *block >= all);
         // While few rows meet a group, the next one comes from beyond L2: it must not evict the rest of this one. Rows that every group
         // gathers again want large groups.
         let in_place = !windows && !shape.carries() && shape.rows == lines;
         let few = all <= FEW_TILES && in_place && total.saturating_mul(panels) > target.caches.l2;
         let of_group = if few { budget.panels / 3 } else { budget.panels };
-        let (packs, (group, block)) = (packing.is_some(), packing.unwrap_or_else(|| cut(of_group)));
+        let (packs, [group, block]) = (packing.is_some(), packing.unwrap_or_else(|| cut(of_group)));
         // Panels that stay in L1 with the rows of a tile and the sums of two blocks.
         let row = shape.most(&|p| p.taps * p.all_steps() * 4);
         let in_l1 = target.caches.l1.saturating_sub(row.saturating_mul(ROWS).saturating_add(epilogue::SUMS_BYTES)) / widest;
@@ -302,7 +297,6 @@ impl AmxMacrokernel {
         let streams = all == 1 && !packs && weights >= budget.far / 2;
         let far = target.threads > 1 || shape.source.saturating_add(weights) > budget.far;
         let ahead = if streams { PrefetchMode::NextBlock } else { PrefetchMode::given_if(far) };
-        let rounds = shape.k_blocks.iter().map(|p| Round::all(p.all_steps(), MAX_EXTRA_K_BLOCKS).collect()).collect();
         let results = rows.saturating_mul(shape.units).saturating_mul(shape.columns)
             * shape.epilogue.as_ref().map_or(0, |epilogue| epilogue.dst_size());
         let asks = results > budget.far && steps <= MAX_STORE_BOUND_STEPS;
@@ -312,7 +306,7 @@ impl AmxMacrokernel {
         let watches = (reads_padding || partial) && epilogue.is_some_and(|epilogue| epilogue.is_repeatable());
         let inspects = reads_padding && !partial && !watches && epilogue.is_some() && all > 1;
         let whole = block >= all && group >= panels && shape.epilogue.is_some() && !inspects;
-        let joined = if whole { (shape.units / if target.threads <= 1 { 1 } else { tasks }).max(1) } else { 1 };
+        let joined = if whole { shape.units.div_ceil(if target.threads <= 1 { 1 } else { tasks[1] }).max(1) } else { 1 };
         AmxMacrokernel {
             isa,
             product,
@@ -491,13 +485,9 @@ impl AmxMacrokernel {
     /// The predicted multiply-adds a cycle, those of padding not counted.
     fn rate(&self) -> f64 {
         let (shape, number) = (&self.shape, |n: usize| n as f64);
-        let vectors = shape.columns.div_ceil(LINES);
-        let in_part = |(part, rounds): (&KBlock, &Vec<Round>)| part.taps * rounds.iter().map(|round| round.blocks).sum::<usize>();
-        let blocks: usize = shape.k_blocks.iter().zip(&self.rounds).map(in_part).sum();
         let steps: usize = shape.k_blocks.iter().map(|p| p.taps * p.all_steps()).sum();
         let (rows, pieces) = (number(shape.rows.iter().sum()), number(self.stretches.iter().map(|s| s.all).sum()));
-        let stored = rows * number(vectors) * cost::result_cycles(shape.epilogue.as_ref().map_or(0, |epilogue| epilogue.steps()));
-        let cycles = pieces * number(blocks) * number(vectors.div_ceil(2)) * cost::BLOCK_CYCLES + stored;
+        let cycles = of_k_blocks(shape, &self.rounds).of_rows([pieces, rows], shape.columns.div_ceil(LINES));
         let multiply_adds = rows * number(shape.columns) * number(steps * shape.product.step_depth());
         (multiply_adds / cycles.max(1.0)).max(1.0).min(Core::host().tile_rate(shape.product.step_depth()))
     }
@@ -511,6 +501,13 @@ impl AmxMacrokernel {
     pub fn tasks(&self) -> usize {
         self.cuts().into_iter().fold(self.shape.units.div_ceil(self.joined), |n, count| n * count)
     }
+}
+
+/// The predicted cycles of a product with these K blocks.
+fn of_k_blocks(shape: &Shape, rounds: &[Vec<Round>]) -> cost::Cycles {
+    let in_part = |(part, rounds): (&KBlock, &Vec<Round>)| part.taps * rounds.iter().map(|round| round.blocks).sum::<usize>();
+    let blocks = shape.k_blocks.iter().zip(rounds).map(in_part).sum::<usize>();
+    cost::Cycles { blocks: blocks as f64, result: cost::result_cycles(shape.epilogue.as_ref().map_or(0, |epilogue| epilogue.steps())) }
 }
 
 impl Ready {

@@ -50,6 +50,15 @@ fn grain(volume: i64, weight: i64) -> i64 {
     (volume.max(1) as u64).div_ceil(tasks).next_multiple_of(LINE) as i64
 }
 
+/// Tasks up to which unequal ones leave workers idle for long.
+const FEW_TASKS: usize = 4;
+
+/// Items of a task of `all` items, up to `most`; few tasks are equal, and a power of two.
+pub fn evenly(all: usize, most: usize) -> usize {
+    let (most, tasks) = (most.max(1), all.div_ceil(most.max(1)));
+    if tasks <= FEW_TASKS { all.div_ceil(tasks.next_power_of_two()).max(1) } else { most }
+}
+
 /// Rows of a task of `rows` rows, by the same rule.
 pub fn grain_rows(rows: i64, row: i64, weight: i64) -> i64 {
     (grain(rows.saturating_mul(row), weight) / row.max(1)).max(1)

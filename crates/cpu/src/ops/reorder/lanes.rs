@@ -16,7 +16,7 @@ use super::sums::{Behind, Summed};
 use super::time::{Timed, Times, ZEROS, total};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::permute::{LANES, Masks, Permuter, Tiles, Vectors};
-use crate::kernels::pointwise::{GRAIN, clear, cleared};
+use crate::kernels::pointwise::{GRAIN, clear, cleared, evenly};
 use crate::kernels::scratch::Scratch;
 use crate::row::Generated;
 use crate::{CpuTarget, RowPlan};
@@ -588,7 +588,7 @@ impl Generated for Lanes {
         }
         let reader = Reader { by: self, scales, zeros: zero_points(&self.kernel.factors, ctx)? };
         let calls = self.regions.calls();
-        let each = (GRAIN as usize * calls / (self.count * self.of_tile()).max(1)).max(1);
+        let each = evenly(calls, GRAIN as usize * calls / (self.count * self.of_tile()).max(1));
         let make = |range: Range<usize>| {
             let mut maker = Maker { permuter, memory, reader, known: None, scales: [[1.0; LANES]; 2], each: None };
             self.regions.each(range, self.starts, |region, at, tiles| maker.make(region, at, tiles));

@@ -19,7 +19,7 @@ use super::reorder;
 use super::sums::{self, Behind, Summed};
 use super::time::{Timed, Times, total};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::pointwise::GRAIN;
+use crate::kernels::pointwise::{GRAIN, evenly};
 use crate::kernels::scratch::{Scratch, booked, for_workers, lend};
 use crate::kernels::transpose::{Factors, Interleaved, Interleaver, Matrix, Places, RegisterTranspose, TransposeOperand, no_factors};
 use crate::row::Generated;
@@ -503,7 +503,7 @@ impl Generated for Pieces {
         let all = each * self.outer.iter().map(|l| l.size).product::<usize>();
         let numbers = self.lines.piece * self.inner * self.last.piece;
         let group = if self.sums.is_empty() {
-            (GRAIN as usize / numbers).max(1)
+            evenly(all, GRAIN as usize / numbers)
         } else {
             each * self.outer.iter().filter(|l| l.steps[SUMS] == 0).map(|l| l.size).product::<usize>()
         };

@@ -10,7 +10,7 @@ use super::reorder;
 use super::sums::{Behind, Summed};
 use super::time::{Timed, Times, total};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::pointwise::GRAIN;
+use crate::kernels::pointwise::{GRAIN, evenly};
 use crate::kernels::scratch::Scratch;
 use crate::kernels::transpose::{Matrix, RegisterTranspose};
 use crate::row::Generated;
@@ -127,7 +127,7 @@ impl Generated for Transposed {
         let (rows, columns) = (self.rows, self.columns);
         let pieces = columns.size.div_ceil(self.piece);
         let all = pieces * self.outer.iter().map(|l| l.size).product::<usize>();
-        let each = (GRAIN as usize / (rows.size * self.piece.min(columns.size)).max(1)).max(1);
+        let each = evenly(all, GRAIN as usize / (rows.size * self.piece.min(columns.size)).max(1));
         ctx.executor().run(ctx.executor().threads(), all.div_ceil(each), &|_, task| {
             for i in task * each..all.min((task + 1) * each) {
                 let first = i % pieces * self.piece;

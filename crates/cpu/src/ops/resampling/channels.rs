@@ -12,7 +12,7 @@ use crate::kernels::chain::Chain;
 use crate::kernels::code::elem;
 use crate::kernels::microkernel::epilogue::{Epilogue, EpilogueRequest};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::pointwise::GRAIN;
+use crate::kernels::pointwise::{GRAIN, evenly};
 use crate::kernels::scratch::{Scratch, booked};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
@@ -356,7 +356,7 @@ impl Generated for Blended {
         let heights = self.heights.len();
         let rows = self.depths.len() * heights;
         let numbers = self.columns.count() * self.channels;
-        let each = (GRAIN as usize / numbers.max(1)).clamp(1, images * rows);
+        let each = evenly(images * rows, GRAIN as usize / 2 / numbers.max(1));
         let chunks = (images * rows).div_ceil(each);
         let image = [source.strides[0] * self.sizes[0], to.strides[0] * self.sizes[1]];
         let last = [self.depths.most + self.heights.most, to.row(self.depths.len() - 1, heights - 1) * self.sizes[1]];

@@ -85,6 +85,8 @@ pub(crate) struct Depthwise {
     /// Result rows of a task, and of a call.
     pub(super) rows: usize,
     pub(super) together: usize,
+    /// Parts of each segment of a row, if rows are few.
+    pub(super) parts: usize,
     /// Whether pixels come from memory beyond L2.
     pub(super) far: bool,
     /// Whether kernels read a copy of the weights, less their zero point.
@@ -121,6 +123,22 @@ fn is_placed(weights: &Tensor, lanes: usize, [from, to]: [usize; 2], (result_cha
         let next = b.strides[2 - result_channel] == line * pair || from as i64 == pair;
         b.inner.iter().eq(blocks) && b.strides[last] == line * from as i64 && next
     })
+}
+
+/// Whether weights, which must lie as kernels read them, have a zero point.
+///
+/// # Errors
+/// Other weights, or zero points that kernels do not subtract.
+fn is_shifted(s: &Setup<'_>, attr: &Attr, [lanes, used]: [usize; 2], group: [usize; 2], together: usize) -> Result<bool, Skip> {
+    let (weights, order) = (s.weights, (s.result_channel, together));
+    if !is_placed(weights, used, group, order) {
+        return Err(Skip::Layout(format!("of the weights: not {}", weights_tag(weights.dims().len(), lanes, group, order))));
+    }
+    let shifted = attr.zero_points.get(&Arg::WEIGHTS);
+    if shifted.is_some_and(|q| q.mask != 0 || !are_runs(weights, used * group[0])) {
+        return Err(Skip::Attr("zero points of the weights that differ by channel, or gaps between their taps".into()));
+    }
+    Ok(shifted.is_some())
 }
 
 /// Whether weights that lie as kernels read them, with `tap` elements of a vector of channels at each tap, have no gaps.
@@ -328,15 +346,7 @@ impl Depthwise {
         let across = far || is_across(s, lanes * source_elem.bytes());
         let fills_lines = result.dtype == DataType::F32 && jit.avx512 && epilogue.is_repeatable();
         let most = common([from_place.even(lanes), to_place.even(lanes)], lanes);
-        let order = (s.result_channel, together);
-        if !is_placed(weights, used, group, order) {
-            return Err(Skip::Layout(format!("of the weights: not {}", weights_tag(weights.dims().len(), lanes, group, order))));
-        }
-        let shifted = attr.zero_points.get(&Arg::WEIGHTS);
-        if shifted.is_some_and(|q| q.mask != 0 || !are_runs(weights, used * group[0])) {
-            return Err(Skip::Attr("zero points of the weights that differ by channel, or gaps between their taps".into()));
-        }
-        let shifted = shifted.is_some();
+        let shifted = is_shifted(s, attr, [lanes, used], group, together)?;
         // Strips come to lines of the cache out of the order of memory, and so must fill them; even a slow last cache collects them faster.
         let streaming = far && fills_lines && source.bytes().saturating_add(result.bytes()) > target.caches.l3 / 2;
         let elems = match dots {
@@ -359,15 +369,20 @@ impl Depthwise {
         let planes = most == usize::MAX && are_large(&from_place, row.saturating_mul((from[0] * from[1]).max(0) as usize), target);
         let rows = cut((to[0] * to[1]).max(1) as usize, if planes { ROWS_OF_PLANE } else { ROWS }, 1).0;
         let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw * from_group;
+        let enough = target.threads > 1 && channels.div_ceil(used) * work >= 2 * target.threads * TASK;
         let chunk = match most {
             usize::MAX if across => cut(channels, (target.caches.l2 / 4 * 3 / window_bytes(met, row)).max(1) * used, used).0,
             usize::MAX if planes => (TASK / work).clamp(1, channels.div_ceil(used)) * used,
+            // Workers that had channels of one row would write parts of the same cache lines.
+            usize::MAX if s.sizes.mb * to[0] * to[1] == 1 && lanes * source_elem.bytes() < LINE && enough => channels,
             usize::MAX => {
                 let (vectors, blocks) = (channels.div_ceil(used), ((to[0] * to[1]).max(1) as usize).div_ceil(rows));
                 Tasks { vectors, blocks, images: s.sizes.mb as usize, work, workers: target.threads }.vectors_each() * used
             }
             block => block,
         };
+        let tasks = (s.sizes.mb as usize * channels.div_ceil(chunk) * ((to[0] * to[1]).max(1) as usize).div_ceil(rows)).max(1);
+        let parts = if tasks < 2 * target.threads { (work * chunk.div_ceil(used) / TASK).clamp(1, 2 * target.threads) } else { 1 };
         let kept = target.caches.l2 / if far { 8 } else { 2 } / row_bytes(s, [&from_place, &to_place], chunk).max(1);
         let taps = if shifted { [kh * kw, kw, 1].map(|n| n * group[0] * used * 4) } else { weights_bytes(weights) };
         let strides = [from_place.spatial, taps, to_place.spatial];
@@ -393,6 +408,7 @@ impl Depthwise {
             chunks: channels.div_ceil(chunk),
             rows,
             together: kept.clamp(1, rows),
+            parts,
             shifted,
             epilogue,
             width,
@@ -494,10 +510,9 @@ impl Tasks {
     /// Multiply-adds of the busiest worker, with the cost of calls, if tasks have `each` vectors.
     fn longest(&self, each: usize) -> usize {
         let chunks = self.vectors.div_ceil(each);
-        let (image, missing) = (chunks * self.blocks, chunks * each - self.vectors);
-        let tasks = image.saturating_mul(self.images);
+        let tasks = (chunks * self.blocks).saturating_mul(self.images);
         // The vectors of the first `n` tasks.
-        let vectors = |n: usize| n * each - missing * (n / image * self.blocks + (n % image).saturating_sub(image - self.blocks));
+        let vectors = |n: usize| n * each - (chunks * each - self.vectors) * (n / chunks);
         let share = |worker: usize| {
             let [first, end] = [worker, worker + 1].map(|w| w * tasks / self.workers);
             (vectors(end) - vectors(first)).saturating_mul(self.work) + (end - first) * CALL

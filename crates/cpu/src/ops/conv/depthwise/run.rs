@@ -50,7 +50,7 @@ impl Generated for Depthwise {
         let epilogue = self.epilogue.args(&chain, 1, &[], operands)?;
         let bound = Bound { plan: self, strips, from: source.buf(), to: dst.buf(), weights: self.weights(&weights, copy), shift, epilogue };
         let rows = (self.result_sizes[0] * self.result_sizes[1]) as usize;
-        let tasks = self.images * self.chunks * rows.div_ceil(self.rows);
+        let tasks = self.images * self.chunks * rows.div_ceil(self.rows) * self.parts;
         ctx.executor().run(self.workers.min(ctx.executor().threads().max(1)), tasks, &|_, task| bound.task(task));
         Ok(())
     }
@@ -91,13 +91,14 @@ struct Bound<'a> {
     epilogue: EpilogueArgs<'a>,
 }
 
-/// The work of a task: some result rows of an image times a chunk of channels.
+/// The work of a task: a part of some result rows of an image times a chunk of channels.
 struct Task {
     /// First channel, and number of channels.
     first: usize,
     channels: usize,
     /// Its rows, counted over depth and height.
     rows: Range<usize>,
+    part: usize,
     /// Byte offset of the first channel in source and in result.
     source: usize,
     result: usize,
@@ -108,12 +109,15 @@ impl Bound<'_> {
         let p = self.plan;
         let all = (p.result_sizes[0] * p.result_sizes[1]) as usize;
         let blocks = all.div_ceil(p.rows);
-        let (block, rest) = (task % blocks, task / blocks);
-        let (first, image) = (rest % p.chunks * p.chunk, rest / p.chunks);
+        let (part, task) = (task % p.parts, task / p.parts);
+        // In the order of memory, so that workers have parts of it.
+        let (task, image) = (task % (blocks * p.chunks), task / (blocks * p.chunks));
+        let (chunk, block) = if p.result.blocks == 0 { (task % p.chunks, task / p.chunks) } else { (task / blocks, task % blocks) };
+        let first = chunk * p.chunk;
         let [from, to] = p.group;
         let (source, result) = (p.source.at(image, first / to * from), p.result.at(image, first));
         let rows = block * p.rows..all.min((block + 1) * p.rows);
-        let task = |rows: Range<usize>| Task { first, channels: p.chunk.min(p.channels - first), rows, source, result };
+        let task = |rows: Range<usize>| Task { first, channels: p.chunk.min(p.channels - first), rows, part, source, result };
         for row in rows.clone().step_by(p.together) {
             let some = task(row..rows.end.min(row + p.together));
             for ((segments, strips), table) in p.segments.iter().zip(self.strips).zip(&p.tables) {
@@ -126,9 +130,14 @@ impl Bound<'_> {
     fn segment(&self, task: &Task, (segment, strip): (&Segment<generated::Depthwise>, &Strip), table: &Table) {
         let (p, line, lanes) = (self.plan, &self.plan.width.line, self.plan.lanes);
         let (step, stride) = (line.step as usize, line.stride as usize);
-        let at = task.result + segment.first * step * p.result.spatial[2];
+        let strips = task.part * segment.strips / p.parts..(task.part + 1) * segment.strips / p.parts;
+        if strips.is_empty() {
+            return;
+        }
+        let before = strips.start * segment.each;
+        let at = task.result + (segment.first + before) * step * p.result.spatial[2];
         let result = p.result.operand(self.to, at, (step, segment.each * step), [lanes, 1]).of_vectors();
-        let first = task.source + segment.column * p.source.spatial[2];
+        let first = task.source + (segment.column + before * stride) * p.source.spatial[2];
         let source = p.source.operand(self.from, first, (1, segment.each * stride), [lanes / p.group[1] * p.group[0], 1]).of_vectors();
         let weights = Operand { at: self.weights.at + task.first / lanes * self.weights.group, ..self.weights };
         strip.run(Call {
@@ -137,7 +146,7 @@ impl Bound<'_> {
             source,
             result,
             other: Some(weights),
-            strips: segment.strips,
+            strips: strips.len(),
             channels: task.channels,
             shift: self.shift.get(task.first..).unwrap_or_default(),
             epilogue: (&self.epilogue, task.first),

@@ -27,6 +27,8 @@ const DENSE_COPY_BYTES_PER_CYCLE: usize = 32;
 const MAX_NARROW_PIXEL_BYTES: usize = 64;
 /// Copying tasks for every worker.
 const TASKS_PER_WORKER: usize = 2;
+/// Bytes of the copy that make a task worthwhile.
+const MIN_TASK_BYTES: usize = 8 << 10;
 /// An image may take this fraction of the L2 caches, else it is copied in bands of lines. A band must have this many times as many lines as
 /// two bands share.
 const BAND_L2_FRACTION: usize = 4;
@@ -258,15 +260,14 @@ impl Padded {
         let Images { memory, place, line, padding } = *from;
         let [depth, height, _] = self.all;
         to.part(self.images * self.image(), self.behind()).fill(0);
-        let planes = self.images * depth;
-        let each = (height * planes).div_ceil(TASKS_PER_WORKER * executor.threads().max(1)).clamp(1, height);
-        let bands = height.div_ceil(each);
-        executor.run(executor.threads(), planes * bands, &|_, task| {
-            let (plane, band) = (task / bands, task % bands);
-            let (image, d) = (plane / depth, plane % depth);
+        // Equal parts, as the results have: a worker then reads mostly what it wrote.
+        let most = TASKS_PER_WORKER * executor.threads().max(1);
+        let (all, tasks) = (self.images * depth * height, (self.images * self.image() / MIN_TASK_BYTES).clamp(1, most));
+        executor.run(executor.threads(), tasks, &|_, task| {
             let inside = |i: usize, at: usize| at.checked_sub(self.before[i]).filter(|at| *at < self.inner[i]);
             // All groups of a line are copied one after the other: they are in the same source pixels.
-            for (h, group) in (band * each..height.min((band + 1) * each)).flat_map(|h| (0..self.groups).map(move |group| (h, group))) {
+            for (i, group) in (all * task / tasks..all * (task + 1) / tasks).flat_map(|i| (0..self.groups).map(move |group| (i, group))) {
+                let (image, d, h) = (i / height / depth, i / height % depth, i % height);
                 let first = place.base + image * place.image + group * place.group;
                 let row = to.part(image * self.image() + group * self.group() + (d * height + h) * self.row(), self.row());
                 match inside(0, d).zip(inside(1, line + h)) {

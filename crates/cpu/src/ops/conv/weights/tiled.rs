@@ -784,7 +784,11 @@ impl Gradient {
         self.panels_at_once =
             if self.columns.in_place { all_panels } else { (self.budget.panels / (self.panel * steps.max(1) * 4)).clamp(1, all_panels) };
         // Rows of pairs of 16-bit operands are pairs in a gradient of that type.
-        let block = self.rows.strides.filter(|s| self.rows.in_place && !s.is_plain()).map_or(self.vnni, |s| s.block.min(rows));
+        let block = self.rows.strides.filter(|s| self.rows.in_place && !s.is_plain()).map_or(self.vnni, |s| {
+            let block = s.block.min(rows);
+            let idle = tasks(block, most_columns) < self.workers;
+            if idle && block.is_multiple_of(most_rows) { most_rows } else { block }
+        });
         (self.rows.each, self.rows.blocks) = cut(rows, most_rows.next_multiple_of(block), block);
         (self.columns.each, self.columns.blocks) = cut(columns, most_columns, self.panel);
         let region = self.rows.each.checked_mul(self.rows_per_channel())?.checked_mul(self.panel)?;
