@@ -576,7 +576,9 @@ impl Fused {
         }
         let of_position = operands.iter().filter(|o| o.1 == Way::Moves).map(|o| o.0.bytes()).sum::<usize>();
         let stay = |rows: &u8| folded && grid.kept.volume() >= MIN_ROWS && usize::from(*rows) * run as usize * of_position <= NEAR_BYTES;
-        let near = [4, 2].into_iter().find(stay).unwrap_or(1);
+        // Sums of four rows leave registers for the steps.
+        let fits = |s: &Part| 2 * TOGETHER * s.folds.len() + s.steps.len() <= isa.simd_registers();
+        let near = [4, 2].into_iter().find(|rows| stay(rows) && (*rows == 2 || stages.iter().all(fits))).unwrap_or(1);
         // Unrolled rows are never cut; elements that share a byte are one task.
         let grain = match rows {
             _ if grid.block >= nest.volume() && !brought.is_empty() => i64::MAX,
