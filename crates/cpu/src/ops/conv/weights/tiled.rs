@@ -886,7 +886,7 @@ impl Gradient {
             )
             .block("gradients of a block, carried from box to box", self.sums * 4)
             .padding(padding(columns.channels, lanes))
-            .copies((rows.copy + columns.copy) * 4 * self.all_boxes())
+            .copies((rows.copy + columns.copy).saturating_mul(4).saturating_mul(self.all_boxes()))
     }
 
     /// Generates the kernels.
