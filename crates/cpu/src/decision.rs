@@ -66,7 +66,7 @@ impl How {
         blocks.push(Blocked::new(Level::Registers, registers.0, registers.1));
         blocks.sort_by_key(|b| b.level);
         let multiply_adds = problem.flops() / 2.0 * padding;
-        let work = Work { multiply_adds, rate, bytes: (problem.bytes() + copies) as f64, cores };
+        let work = Work { multiply_adds, rate, bytes: problem.bytes() as f64 + copies as f64, cores };
         Decision { algorithm, blocks, seconds: Some(work.seconds(Core::host(), &caches, hertz())) }
     }
 }

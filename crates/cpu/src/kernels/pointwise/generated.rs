@@ -575,7 +575,9 @@ impl Fused {
             return Err(Skip::Attr(format!("more than {most} tensors")));
         }
         let of_position = operands.iter().filter(|o| o.1 == Way::Moves).map(|o| o.0.bytes()).sum::<usize>();
-        let stay = |rows: &u8| folded && grid.kept.volume() >= MIN_ROWS && usize::from(*rows) * run as usize * of_position <= NEAR_BYTES;
+        let stay = |rows: &u8| {
+            folded && grid.kept.volume() >= MIN_ROWS && (usize::from(*rows) * of_position).saturating_mul(run as usize) <= NEAR_BYTES
+        };
         // Sums of four rows leave registers for the steps.
         let fits = |s: &Part| 2 * TOGETHER * s.folds.len() + s.steps.len() <= isa.simd_registers();
         let near = [4, 2].into_iter().find(|rows| stay(rows) && (*rows == 2 || stages.iter().all(fits))).unwrap_or(1);

@@ -369,7 +369,7 @@ impl Depthwise {
         let planes = most == usize::MAX && are_large(&from_place, row.saturating_mul((from[0] * from[1]).max(0) as usize), target);
         let rows = cut((to[0] * to[1]).max(1) as usize, if planes { ROWS_OF_PLANE } else { ROWS }, 1).0;
         let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw * from_group;
-        let enough = target.threads > 1 && channels.div_ceil(used) * work >= 2 * target.threads * TASK;
+        let enough = target.threads > 1 && channels.div_ceil(used).saturating_mul(work) >= 2 * target.threads * TASK;
         let chunk = match most {
             usize::MAX if across => cut(channels, (target.caches.l2 / 4 * 3 / window_bytes(met, row)).max(1) * used, used).0,
             usize::MAX if planes => (TASK / work).clamp(1, channels.div_ceil(used)) * used,
@@ -382,7 +382,8 @@ impl Depthwise {
             block => block,
         };
         let tasks = (s.sizes.mb as usize * channels.div_ceil(chunk) * ((to[0] * to[1]).max(1) as usize).div_ceil(rows)).max(1);
-        let parts = if tasks < 2 * target.threads { (work * chunk.div_ceil(used) / TASK).clamp(1, 2 * target.threads) } else { 1 };
+        let parts =
+            if tasks < 2 * target.threads { (work.saturating_mul(chunk.div_ceil(used)) / TASK).clamp(1, 2 * target.threads) } else { 1 };
         let kept = target.caches.l2 / if far { 8 } else { 2 } / row_bytes(s, [&from_place, &to_place], chunk).max(1);
         let taps = if shifted { [kh * kw, kw, 1].map(|n| n * group[0] * used * 4) } else { weights_bytes(weights) };
         let strides = [from_place.spatial, taps, to_place.spatial];
