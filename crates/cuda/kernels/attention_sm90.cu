@@ -114,7 +114,7 @@ struct Work {
     int first, head, batch, kv_head, begin, end, part;
 
     // The walk over the tiles of keys: downwards, from the last one or in a circle from any.
-    __device__ __forceinline__ int first_tile() const { return FEW && K_MN ? begin + (head + batch) * 5 % (end - begin) : end - 1; }
+    __device__ __forceinline__ int first_tile() const { return FEW && K_MN ? begin + (head + batch) * 11 % (end - begin) : end - 1; }
     __device__ __forceinline__ int next_tile(int tile) const { return FEW && K_MN && tile == begin ? end - 1 : tile - 1; }
 };
 
@@ -265,6 +265,11 @@ __device__ __forceinline__ float the_scale(const AttentionParams &p) {
         raw = S::Raw(p.scale);
     }
     return DIVIDE ? 1.0f / S::load(raw) : S::load(raw);
+}
+
+// Starts to fetch the scale, which would otherwise wait behind the first keys and values of all CTAs. L2 has what the preceding kernel writes later, too.
+__device__ __forceinline__ void prefetch_scale(const AttentionParams &p) {
+    if (p.scale_at) asm volatile("prefetch.global.L2 [%0];" ::"l"(p.scale_at) : "memory");
 }
 
 // Scales the scores and adds the mask where that cannot be folded into the exponential: with a mask, which is added after scaling, or a scale that is not
@@ -497,6 +502,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident)
         }
         barrier_init_fence();
     }
+    if (threadIdx.x == 128) prefetch_scale(p);
     __syncthreads();
     begin();
 
