@@ -73,17 +73,17 @@ DEVICE void spread_of(const Args& a, int d, index i, u32* to) {
 DEVICE bool moved(const Args& a, const index* p, int y, int x, index* q);
 template <int LANES> DEVICE void finish_lanes(const Args& a, const index* p, const real (&v)[LANES]);
 
-// Linear, to twice the size: two by two results from three by three inputs. Each is 3/4 of the nearest input and 1/4 of the next, down the columns, then along
-// the rows. The inputs beyond the edges are those on them.
+// Linear, to twice the size: the two by two results that begin at p - 1, from two by two inputs. Each is 3/4 of the nearest input and 1/4 of the other, down the
+// columns, then along the rows. The inputs beyond the edges are those on them.
 template <int LANES> DEVICE void linear_twice(const Args& a, const index* p) {
     index q[RANK] = {p[0], p[1]};
     real v[2][2][LANES] = {};
 #pragma unroll
-    for (int x = 0; x < 3; ++x) {
-        Vector<from_type, LANES> in[3];
+    for (int x = 0; x < 2; ++x) {
+        Vector<from_type, LANES> in[2];
         q[3] = (index)min(max((int)p[3] / 2 - 1 + x, 0), (int)a.input[1] - 1);
 #pragma unroll
-        for (int y = 0; y < 3; ++y) {
+        for (int y = 0; y < 2; ++y) {
             q[2] = (index)min(max((int)p[2] / 2 - 1 + y, 0), (int)a.input[0] - 1);
             in[y].load(a.from_data, from_at(a, q));
         }
@@ -91,15 +91,16 @@ template <int LANES> DEVICE void linear_twice(const Args& a, const index* p) {
         for (int y = 0; y < 2; ++y) {
 #pragma unroll
             for (int i = 0; i < LANES; ++i) {
-                const real t = fma((real)0.75, in[1].number(i), (real)0.25 * in[2 * y].number(i));
-                if (x < 2) v[y][0][i] = fma((real)(x == 0 ? 0.25 : 0.75), t, v[y][0][i]);
-                if (x > 0) v[y][1][i] = fma((real)(x == 1 ? 0.75 : 0.25), t, v[y][1][i]);
+                const real t = fma((real)0.75, in[y].number(i), (real)0.25 * in[1 - y].number(i));
+#pragma unroll
+                for (int w = 0; w < 2; ++w) v[y][w][i] = fma((real)(w == x ? 0.75 : 0.25), t, v[y][w][i]);
             }
         }
     }
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
         index own[RANK];
-        if (moved(a, p, j / 2, j % 2, own)) finish_lanes<LANES>(a, own, v[j / 2][j % 2]);
+        const int y = j / 2 - 1, x = j % 2 - 1;
+        if ((int)p[2] + y >= 0 && (int)p[3] + x >= 0 && moved(a, p, y, x, own)) finish_lanes<LANES>(a, own, v[j / 2][j % 2]);
     }
 }

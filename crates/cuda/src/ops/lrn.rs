@@ -101,7 +101,7 @@ fn down_columns(map: &mut Map<'_>, code: &str, all: &[(&str, &Tensor)], dst: &Te
     if dst.blocking().is_some_and(|b| b.is_plain() && b.strides[1] == 1) {
         map.emit.option("BLOCKS", BLOCKS_OF_VECTORS);
     }
-    map.tiles(code, all, Tile { along: 2, tall: TALL, wide: 1 });
+    map.tiles(code, all, Tile { along: 2, tall: TALL, wide: 1, before: 0 });
 }
 
 /// Declares the constants of neighbourhoods in 2D; returns the function of powers.
@@ -254,7 +254,7 @@ fn across_channels(op: &Lrn, problem: &Problem) -> Result<Program, Skip> {
             "    const int COUNT = TALL;\n    real v[COUNT];\n{start}{body}#pragma unroll\n    for (int j = 0; j < TALL; ++j) {{\n        if (!moved(a, p, j, 0, q)) break;\n        \
              const real one[1] = {{v[j]}};\n        finish_lanes<1>(a, q, one);\n    }}\n"
         );
-        map.tiles(&code, &all, Tile { along: 1, tall: TALL, wide: 1 });
+        map.tiles(&code, &all, Tile { along: 1, tall: TALL, wide: 1, before: 0 });
     } else {
         map.lanes(&format!("    const int COUNT = LANES;\n    real v[COUNT];\n{start}{body}    finish_lanes<LANES>(a, p, v);\n"), &all);
     }

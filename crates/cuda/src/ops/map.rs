@@ -44,6 +44,8 @@ pub(crate) struct Tile {
     pub(crate) tall: i64,
     /// Results along the last dimension, if channels are contiguous.
     pub(crate) wide: i64,
+    /// Results by which tiles of several columns begin before the tensor, along both dimensions: further tiles end behind it.
+    pub(crate) before: i64,
 }
 
 /// A tensor that is accessed in vectors.
@@ -262,7 +264,7 @@ fn by_tiles(mut emit: Emitter, dst: &Layout, (code, together): (&str, Option<&(i
     let mut sizes = dst.dims.to_vec();
     sizes[1] /= vector;
     for (d, own) in [(along, tall), (last, wide)] {
-        sizes[d] = ceil(sizes[d], own);
+        sizes[d] = ceil(sizes[d].saturating_add(if wide > 1 { tile.before } else { 0 }), own);
     }
     let tiles = sizes.iter().fold(1i64, |n, &size| n.saturating_mul(size));
     emit.define("RANK", sizes.len());

@@ -65,7 +65,7 @@ fn along(rank: usize) -> usize {
 fn tile(op: &Pool, [tall, wide]: [i64; 2]) -> Tile {
     let apart = op.window.dilations.iter().any(|&d| d != 0);
     let [tall, wide] = if apart { [1; 2] } else { [tall, wide] };
-    Tile { along: along(op.src.dims().len()), tall, wide }
+    Tile { along: along(op.src.dims().len()), tall, wide, before: 0 }
 }
 
 /// Largest side of windows for which the kernel is specialised.
@@ -182,7 +182,6 @@ fn pool_backward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     known(op, &mut map.emit);
     if op.workspace.is_none() {
         // All loads of a tile in flight, and the divisors of all windows, take registers.
-        map.emit.option("BLOCKS", 2);
     }
     // Whether windows overlap much.
     let own = op.kernel.last().zip(op.window.strides.last()).is_some_and(|(&k, &s)| k > 2 * s);
@@ -247,10 +246,9 @@ fn resampling_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
     let single = to.1.blocking().is_some_and(|b| b.strides[1] != 1);
     let doubles = rank == 4 && (2..4).all(|d| op.dst.dims()[d] == 2 * op.src.dims()[d]);
     let twice = doubles && single;
-    let wide = if doubles && !single && forward && !nearest { 2 } else { 1 };
+    let [wide, before] = if doubles && !single && forward && !nearest { [2, 1] } else { [1, 0] };
     if wide == 2 {
         code.insert_str(0, "    if constexpr (TALL == 2 && WIDE == 2) return linear_twice<LANES>(a, p);\n");
-        map.emit.option("BLOCKS", 2);
     }
     let keeps_lines = rank == 4 && op.dst.dims()[3] >= op.src.dims()[3];
     let tall = match (forward && single, keeps_lines) {
@@ -259,7 +257,7 @@ fn resampling_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
         (false, _) if twice && !forward => 4,
         _ => 2,
     };
-    map.tiles(&code, &[("from", from.1), ("dst", to.1)], Tile { along, tall, wide });
+    map.tiles(&code, &[("from", from.1), ("dst", to.1)], Tile { along, tall, wide, before });
     if forward && rank == 4 {
         // When downsampling, reads from shared memory would have bank conflicts.
         let runs = if twice {
