@@ -45,7 +45,9 @@ impl Cut {
         let Request { isa, weights, rows, grouped, .. } = *request;
         let (bytes, n) = (weights.bytes(), weights.n);
         let each = if matches!(weights.order, WeightOrder::Rows { .. }) { TASK_BYTES } else { FINISHED_TASK_BYTES };
-        let want = (bytes / each).clamp(1, TASKS);
+        // Rows take turns with decoded elements.
+        let work = if weights.stored.bits() <= 8 { bytes.saturating_mul(1 + rows) / 2 } else { bytes };
+        let want = (work / each).clamp(1, TASKS);
         let most = if grouped.is_some() { Gemv::scaled_columns(isa, decode, rows) } else { Gemv::columns(isa, decode, rows) };
         let (taken, block) = match weights.order {
             WeightOrder::Panels { columns, .. } => {

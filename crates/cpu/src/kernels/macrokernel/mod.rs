@@ -49,8 +49,10 @@ const MIN_SUMS: usize = 8;
 const MIN_STEPS_OF_SETS: usize = 16;
 /// Steps of a K block below which its results are more data than its panels.
 const MIN_PANEL_BOUND_STEPS: usize = 64;
-/// Most tiles of rows for which lines in place are prefetched as they are read, and fewest steps of a panel.
-const MAX_STREAM_TILES: usize = 2;
+/// Most tiles of rows for which lines in place are prefetched as they are read, tiles for which they exceed the near caches once more, since
+/// all but the first prefetch in vain, and fewest steps of a panel.
+const MAX_STREAM_TILES: usize = 8;
+const STREAM_TILES_PER_FAR: usize = 4;
 const MIN_STREAM_STEPS: usize = 8 * STREAM_LINES;
 /// Fewest steps of a call with a piece of a prefetch: with fewer, the call takes as long as its products.
 const MIN_CALL_STEPS: usize = 256;
@@ -159,7 +161,8 @@ impl PrefetchTarget {
         let blocks = cut.tasks().div_ceil((line.units * cut.groups()).max(1));
         let deep = shape.most(&|p| p.taps * p.steps) >= MIN_STREAM_STEPS;
         let streams = shape.b_layout == BLayout::InPlace && line.tiles <= MAX_STREAM_TILES && line.panel * line.vector > PREFETCH_BYTES / 4;
-        if streams && deep && panels.saturating_mul(line.units) > line.budget.far {
+        let far = line.budget.far * line.tiles.div_ceil(STREAM_TILES_PER_FAR);
+        if streams && deep && panels.saturating_mul(line.units) > far {
             return Some(PrefetchTarget::Stream);
         }
         if shape.b_layout == BLayout::Decoded {

@@ -174,17 +174,22 @@ pub(super) fn plan_compressed(problem: &Problem, target: &CpuTarget) -> Result<B
     plan_on(problem, target, support::isa(target)?.without_amx(), unpacked)
 }
 
-/// Rows from which on AMX, which unpacks all weights first, is faster than vectors, which unpack by K blocks.
-const MIN_AMX_UNPACK_ROWS: i64 = 8;
+/// Rows from which on AMX, which unpacks all weights first, is faster than vectors, which decode them for every row, for weights of 8 and of
+/// 4 bits: in panels, rows and columns. Measured on Emerald Rapids. Rows of more than twice L2 are better decoded as they are read.
+const MIN_AMX_UNPACK_ROWS: [[i64; 3]; 2] = [[5, 7, 6], [3, 7, 4]];
 
 /// The same on AMX, if both operands are bf16 once weights are unpacked, and there are enough rows.
 pub(super) fn plan_compressed_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     amx::isa(target.jit)?;
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
-    if op.dst.dims()[op.dst.dims().len() - 2] < MIN_AMX_UNPACK_ROWS {
-        return Err(Skip::Shape("so few rows"));
-    }
-    plan_on(problem, target, support::isa(target)?, unpacked)
+    let rows = op.dst.dims()[op.dst.dims().len() - 2];
+    let [of_four, wide] = [op.weights.dtype.bits() <= 4, op.weights.bytes() > 2 * target.caches.l2];
+    plan_on(problem, target, support::isa(target)?, |request| {
+        let plain = request.b.tensor.blocking().filter(|b| b.is_plain());
+        let layout = plain.map_or(0, |b| 1 + usize::from(b.strides[request.b.columns[0]] != 1));
+        let least = if layout == 1 && wide { MAX_ROWS as i64 + 1 } else { MIN_AMX_UNPACK_ROWS[usize::from(of_four)][layout] };
+        if rows < least { Err(Skip::Shape("so few rows")) } else { unpacked(request) }
+    })
 }
 
 fn unpacked(request: &Request<'_>) -> Result<(Few, usize), Skip> {

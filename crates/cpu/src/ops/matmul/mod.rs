@@ -35,8 +35,8 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("dots:jit", jit::plan_dots).for_some_shapes(),
     Impl::new("widened:jit", widened).for_some_shapes(),
     Impl::new("small:jit", jit::plan_small).for_some_shapes(),
-    Impl::new("gemv:jit", gemv::plan).for_some_shapes(),
     Impl::new("unpacked:amx", gemv::plan_compressed_amx).for_some_shapes(),
+    Impl::new("gemv:jit", gemv::plan).for_some_shapes(),
     Impl::new("rounded:amx", rounded).for_some_shapes(),
     Impl::new("unpacked:jit", gemv::plan_compressed).for_some_shapes(),
     Impl::new("packed:amx", jit::plan_amx),
@@ -70,7 +70,7 @@ fn widened(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
 
 /// The rows that [`staged`] plans over copies of operands.
 const GENERATED: &[Choose<CpuTarget>] =
-    &[gemv::plan, gemv::plan_compressed_amx, gemv::plan_compressed, jit::plan_small, jit::plan_amx, jit::plan];
+    &[gemv::plan_compressed_amx, gemv::plan, gemv::plan_compressed, jit::plan_small, jit::plan_amx, jit::plan];
 
 /// Products of few columns of weights that lie as the user has them.
 ///
