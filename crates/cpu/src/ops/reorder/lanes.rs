@@ -38,12 +38,10 @@ const FEW: [usize; 4] = [3, 5, 6, 7];
 /// Nanoseconds of an execution; of a call; of a vector of a whole tile, and of its share in a permutation, and in a conversion; of one of a partial tile, of
 /// one of zeros, and of one that is written under a mask; and of a call with scales by lane, and by lane of each vector.
 const TIMES: Times<10> =
-    [[109.0, 41.0, 0.43, 0.054, 0.29, 0.85, 0.7, 6.5, 23.0, 95.0], [125.0, 27.0, 0.62, 0.36, 0.16, 1.25, 1.6, 0.0, 33.0, 165.0]];
-/// The time of vectors that are added to old ones, relative to others; and of whole ones that are not permuted, relative to the same in a permutation.
-const ADDED: f64 = 1.6;
-const KEPT: f64 = 1.35;
-/// The same of those that cross cache lines.
-const CROSSING: f64 = 2.7;
+    [[185.0, 41.0, 0.43, 0.092, 0.17, 1.1, 0.7, 6.5, 23.0, 95.0], [165.0, 27.0, 0.54, 0.36, 0.16, 1.25, 1.6, 0.0, 33.0, 165.0]];
+/// The time of whole vectors that are not permuted, relative to the same in a permutation; and of those that cross cache lines.
+const KEPT: f64 = 1.55;
+const CROSSING: f64 = 3.1;
 /// All that may end within a tile: padded dimensions, and loops of odd size.
 pub(super) const ENDS: usize = PADDED + 4;
 /// The index of positions among a loop's steps: behind destination, source, and the scales of both.
@@ -546,7 +544,6 @@ impl Timed for Lanes {
         let converted = if self.kernel.from == self.kernel.to { 0.0 } else { written };
         let scaled = if self.kernel.factors.contains(&Factor::ByRow) { calls } else { 0.0 };
         let [by_lane, each] = if self.kernel.each { [0.0, calls] } else { [scaled, 0.0] };
-        let added = if self.kernel.adds { ADDED } else { 1.0 };
         let line = self.jit.width().lanes();
         let begin = || self.vectors[1].iter().all(|at| at[0].is_multiple_of(line)) && self.regions.are_at_multiples(line, 4);
         let crosses = self.jit.avx512 && self.kernel.to.bytes() == 4 && !begin();
@@ -555,7 +552,7 @@ impl Timed for Lanes {
             Order::Kept => KEPT,
             _ => 1.0,
         };
-        let (whole, partial) = (kept * added * tiles * (vectors[0] + vectors[1]), added * partial);
+        let whole = kept * tiles * (vectors[0] + vectors[1]);
         let time = total(&TIMES, isa, [1.0, calls, whole, written * bits as f64, converted, partial, zeros, masked, by_lane, each]);
         Some(time + total(&ZEROS, isa, [0.0, 0.0, self.cleared as f64]))
     }
