@@ -40,8 +40,8 @@ const FEW: [usize; 4] = [3, 5, 6, 7];
 const TIMES: Times<10> =
     [[185.0, 41.0, 0.43, 0.092, 0.17, 1.1, 0.7, 6.5, 23.0, 95.0], [165.0, 27.0, 0.54, 0.36, 0.16, 1.25, 1.6, 0.0, 33.0, 165.0]];
 /// The time of whole vectors that are not permuted, relative to the same in a permutation; and of those that cross cache lines.
-const KEPT: f64 = 1.55;
-const CROSSING: f64 = 3.1;
+const KEPT: f64 = 1.35;
+const CROSSING: f64 = 2.7;
 /// All that may end within a tile: padded dimensions, and loops of odd size.
 pub(super) const ENDS: usize = PADDED + 4;
 /// The index of positions among a loop's steps: behind destination, source, and the scales of both.
