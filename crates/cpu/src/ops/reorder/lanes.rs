@@ -13,7 +13,7 @@ use super::loops::{self, PADDED, Walk, loops, padded, positions};
 use super::regions::{Ends, Region, Regions, Size, Spot, partial};
 use super::reorder;
 use super::sums::{Behind, Summed};
-use super::time::{Timed, Times, ZEROS, total};
+use super::time::{BANDWIDTHS, Timed, Times, ZEROS, total};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::permute::{LANES, Masks, Permuter, Tiles, Vectors};
 use crate::kernels::pointwise::{GRAIN, clear, cleared, evenly};
@@ -77,6 +77,8 @@ pub(crate) struct Lanes {
     parts: [[Parts; ENDS]; 2],
     /// Whether the destination is stored non-temporally.
     far: bool,
+    /// Whether the next elements of destination and source are those of different tiles.
+    apart: bool,
     /// Bytes of the destination that are cleared before, as most of it is padding.
     cleared: usize,
     /// Whether elements have the same places in both tensors, which then may be the same memory.
@@ -421,6 +423,8 @@ impl Lanes {
         let ends: [_; ENDS] = std::array::from_fn(|k| ends[k]);
         let starts = [dst, src, 0, 0];
         let count = draft.rest.iter().map(|l| l.size).product::<usize>();
+        let next = |t: usize, lanes: &[At]| draft.rest.iter().position(|l| l.steps[t] == lanes.len());
+        let apart = matches!((next(0, &lanes[1]), next(1, &lanes[0])), (Some(to), Some(from)) if to != from);
         let filled = [vectors[1].len() * lanes[1].len(), elements / count.max(1)];
         let mut left = Left::default();
         for k in 0..ENDS {
@@ -443,6 +447,7 @@ impl Lanes {
             filled,
             parts,
             far: false,
+            apart,
             cleared: 0,
             alike,
         };
@@ -554,7 +559,11 @@ impl Timed for Lanes {
         };
         let whole = kept * tiles * (vectors[0] + vectors[1]);
         let time = total(&TIMES, isa, [1.0, calls, whole, written * bits as f64, converted, partial, zeros, masked, by_lane, each]);
-        Some(time + total(&ZEROS, isa, [0.0, 0.0, self.cleared as f64]))
+        // Tiles that have parts of lines read and write these again.
+        let parts = self.far && self.apart && !self.jit.avx512;
+        let bytes = (self.kernel.from.bytes() + self.kernel.to.bytes()) as f64 * self.filled[1] as f64 * self.count as f64;
+        let again = if parts { bytes / BANDWIDTHS[1] } else { 0.0 };
+        Some(time + total(&ZEROS, isa, [0.0, 0.0, self.cleared as f64]) + again)
     }
 
     fn streams(&self) -> bool {

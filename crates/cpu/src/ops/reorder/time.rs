@@ -37,7 +37,7 @@ const LOOKED_UP: Times<3> = [[125.0, 20.0, 1.1], [125.0, 19.0, 1.15]];
 /// An element of sums behind the elements.
 const SUM: f64 = 0.25;
 /// Bytes a nanosecond that a core moves beyond L2, and beyond all that stays in the caches; and the part of that time with non-temporal stores.
-const BANDWIDTHS: [f64; 2] = [60.0, 20.0];
+pub(super) const BANDWIDTHS: [f64; 2] = [60.0, 20.0];
 const STREAMED: f64 = 0.625;
 
 /// The time of some counts.
