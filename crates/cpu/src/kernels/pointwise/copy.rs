@@ -122,6 +122,12 @@ impl Copies {
         }
     }
 
+    /// Whether all runs of words begin at multiples of `n` words of the destination.
+    pub fn are_at_multiples(&self, n: i64) -> bool {
+        let nest = |m: &Move| m.nest.as_ref().and_then(|nest| nest.words(self.dtype.bits()));
+        self.moves.iter().all(|m| nest(m).is_some_and(|nest| nest.is_at_multiples(0, n)))
+    }
+
     /// The shortest contiguous run of 32-bit words common to the destination and a source; 0 if runs are not whole words.
     pub fn words(&self) -> i64 {
         let run = |m: &Move| m.nest.as_ref().and_then(|n| n.words(self.dtype.bits())).map_or(0, |nest| neighbours(&nest));

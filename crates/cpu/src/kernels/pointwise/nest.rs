@@ -466,6 +466,12 @@ impl Nest {
         parts.all(|[_, outer, inner]| outer.size == 1 || outer.strides[t] == inner.strides[t] * inner.size)
     }
 
+    /// Whether the innermost loop always begins at a multiple of `n` elements of operand `t`.
+    pub fn is_at_multiples(&self, t: usize, n: i64) -> bool {
+        let steps = |part: &Part| part.loops[..part.len - 1].iter().all(|l| l.size == 1 || l.strides[t] % n == 0);
+        self.first.iter().chain(&self.more).all(|part| part.at[t] % n == 0 && steps(part))
+    }
+
     /// The stride of operand `t` from row to row of a chunk, if it is the same in all boxes.
     pub fn row_step(&self, t: usize) -> Option<i64> {
         let mut steps = self.first.iter().chain(&self.more).map(|part| part.innermost()[1].strides[t]);

@@ -13,7 +13,7 @@ use super::loops::{self, PADDED, Walk, loops, padded, positions};
 use super::regions::{Ends, Region, Regions, Size, Spot, partial};
 use super::reorder;
 use super::sums::{Behind, Summed};
-use super::time::{Timed, Times, ZEROS, total};
+use super::time::{BANDWIDTHS, Timed, Times, ZEROS, total};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::permute::{LANES, Masks, Permuter, Tiles, Vectors};
 use crate::kernels::pointwise::{GRAIN, clear, cleared, evenly};
@@ -38,11 +38,9 @@ const FEW: [usize; 4] = [3, 5, 6, 7];
 /// Nanoseconds of an execution; of a call; of a vector of a whole tile, and of its share in a permutation, and in a conversion; of one of a partial tile, of
 /// one of zeros, and of one that is written under a mask; and of a call with scales by lane, and by lane of each vector.
 const TIMES: Times<10> =
-    [[109.0, 41.0, 0.43, 0.054, 0.29, 0.85, 0.7, 6.5, 23.0, 95.0], [125.0, 27.0, 0.62, 0.36, 0.16, 1.25, 1.6, 0.0, 33.0, 165.0]];
-/// The time of vectors that are added to old ones, relative to others; and of whole ones that are not permuted, relative to the same in a permutation.
-const ADDED: f64 = 1.6;
+    [[185.0, 41.0, 0.43, 0.092, 0.17, 1.1, 0.7, 6.5, 23.0, 95.0], [165.0, 27.0, 0.54, 0.36, 0.16, 1.25, 1.6, 0.0, 33.0, 165.0]];
+/// The time of whole vectors that are not permuted, relative to the same in a permutation; and of those that cross cache lines.
 const KEPT: f64 = 1.35;
-/// The same of those that cross cache lines.
 const CROSSING: f64 = 2.7;
 /// All that may end within a tile: padded dimensions, and loops of odd size.
 pub(super) const ENDS: usize = PADDED + 4;
@@ -79,6 +77,8 @@ pub(crate) struct Lanes {
     parts: [[Parts; ENDS]; 2],
     /// Whether the destination is stored non-temporally.
     far: bool,
+    /// Whether the next elements of destination and source are those of different tiles.
+    apart: bool,
     /// Bytes of the destination that are cleared before, as most of it is padding.
     cleared: usize,
     /// Whether elements have the same places in both tensors, which then may be the same memory.
@@ -423,6 +423,8 @@ impl Lanes {
         let ends: [_; ENDS] = std::array::from_fn(|k| ends[k]);
         let starts = [dst, src, 0, 0];
         let count = draft.rest.iter().map(|l| l.size).product::<usize>();
+        let next = |t: usize, lanes: &[At]| draft.rest.iter().position(|l| l.steps[t] == lanes.len());
+        let apart = matches!((next(0, &lanes[1]), next(1, &lanes[0])), (Some(to), Some(from)) if to != from);
         let filled = [vectors[1].len() * lanes[1].len(), elements / count.max(1)];
         let mut left = Left::default();
         for k in 0..ENDS {
@@ -445,6 +447,7 @@ impl Lanes {
             filled,
             parts,
             far: false,
+            apart,
             cleared: 0,
             alike,
         };
@@ -546,7 +549,6 @@ impl Timed for Lanes {
         let converted = if self.kernel.from == self.kernel.to { 0.0 } else { written };
         let scaled = if self.kernel.factors.contains(&Factor::ByRow) { calls } else { 0.0 };
         let [by_lane, each] = if self.kernel.each { [0.0, calls] } else { [scaled, 0.0] };
-        let added = if self.kernel.adds { ADDED } else { 1.0 };
         let line = self.jit.width().lanes();
         let begin = || self.vectors[1].iter().all(|at| at[0].is_multiple_of(line)) && self.regions.are_at_multiples(line, 4);
         let crosses = self.jit.avx512 && self.kernel.to.bytes() == 4 && !begin();
@@ -555,9 +557,13 @@ impl Timed for Lanes {
             Order::Kept => KEPT,
             _ => 1.0,
         };
-        let (whole, partial) = (kept * added * tiles * (vectors[0] + vectors[1]), added * partial);
+        let whole = kept * tiles * (vectors[0] + vectors[1]);
         let time = total(&TIMES, isa, [1.0, calls, whole, written * bits as f64, converted, partial, zeros, masked, by_lane, each]);
-        Some(time + total(&ZEROS, isa, [0.0, 0.0, self.cleared as f64]))
+        // Tiles that have parts of lines read and write these again.
+        let parts = self.far && self.apart && !self.jit.avx512;
+        let bytes = (self.kernel.from.bytes() + self.kernel.to.bytes()) as f64 * self.filled[1] as f64 * self.count as f64;
+        let again = if parts { bytes / BANDWIDTHS[1] } else { 0.0 };
+        Some(time + total(&ZEROS, isa, [0.0, 0.0, self.cleared as f64]) + again)
     }
 
     fn streams(&self) -> bool {

@@ -21,7 +21,7 @@ const ROWS: std::ops::RangeInclusive<i64> = 2..=8;
 const MIN_RUN: usize = 16;
 /// Seconds from the first step to the second, and the time of both relative to each on its own.
 const BETWEEN: f64 = 1e-7;
-const BOTH: f64 = 1.4;
+const BOTH: f64 = 1.25;
 /// Elements from which on two steps pay.
 const MIN_ELEMENTS: i64 = 256;
 

@@ -1,11 +1,11 @@
 //! Softmax and its logarithm.
 
 use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Program};
-use crate::ops::fallback;
+use crate::ops::{fallback, support::resolved};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Softmax, SoftmaxAlg};
-use oxidnn_spec::{Arg, Attr, DataType, Op, Problem};
+use oxidnn_spec::{Arg, Attr, Blocking, DataType, Op, Problem};
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
@@ -17,8 +17,13 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 
 /// Elements whose exponentials stay in a cache.
 const MAX_CACHED_ELEMENTS: i64 = 1 << 20;
+/// Lines of memory from one position to the next from which on no two share a line or its neighbours.
+const APART: usize = 4;
 
 fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    if matches!(&resolved(problem).op, Op::Softmax(op) if op.prop.is_forward() && passes_by(op, target)) {
+        return Err(Skip::Layout("of src: more lines along the axis than L1 has".into()));
+    }
     Program::plan(problem, target, |problem| match &problem.op {
         Op::Softmax(op) if op.prop.is_forward() => forward(op, problem, true),
         _ => pipeline(problem),
@@ -31,6 +36,15 @@ fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
         Op::Softmax(op) => backward(op, problem),
         _ => Err(Skip::Op("another operation than softmax")),
     }
+}
+
+/// Whether lines along the axis lie so far apart, and are so many, that one stage after the other over all rows, in the order of memory, is faster than
+/// all stages down a line of rows. Only where no stage leaves numbers other than results.
+fn passes_by(op: &Softmax, target: &CpuTarget) -> bool {
+    let (dst, line) = (&op.dst, target.caches.line);
+    let distance = |b: &Blocking| dst.dtype.bytes(b.strides[op.axis] as usize).filter(|_| b.inner.of(op.axis) == 1);
+    let apart = dst.blocking().and_then(distance).is_some_and(|bytes| bytes >= APART * line);
+    apart && dst.dims()[op.axis] as usize > target.caches.l1 / line && (op.alg == SoftmaxAlg::Log || dst.dtype == DataType::F32)
 }
 
 /// Folds the maximum, then the sum of exponentials, then multiplies by its reciprocal. Exponentials are stored in the destination if it is
