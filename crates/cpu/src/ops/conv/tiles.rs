@@ -53,6 +53,8 @@ const MIN_ROW_DEPTH: i64 = 24;
 /// Depth of the reduction up to which vectors are faster than AMX where strides leave each result a part of the taps: of bf16, and of bytes.
 /// Measured on Sapphire Rapids.
 const MAX_STRIDED_DEPTH: [i64; 2] = [3, 64];
+/// The same in groups of few channels, measured on Emerald Rapids.
+const MAX_STRIDED_GROUP_DEPTH: i64 = 8;
 /// Pixels of an image from which on windows that overlap fill rows of tiles, which are of one image each.
 const MIN_TILE_PIXELS: i64 = 4;
 /// Nanoseconds of gathering a row of a tile, where lines of pixels that a stride keeps apart are shorter than tiles.
@@ -252,7 +254,9 @@ pub(crate) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     if of_pixels && amx::saved(product, [s.sizes.g, rows, channels, depth]) <= gathered {
         return Err(Skip::Shape("too little work for tiles of AMX"));
     }
-    if amx::is_shallow(product, lines, depth) || strided && depth <= MAX_STRIDED_DEPTH[usize::from(product.is_integer())] {
+    let in_groups = if has_few_channels(&s) { MAX_STRIDED_GROUP_DEPTH } else { 0 };
+    let strided = strided && depth <= MAX_STRIDED_DEPTH[usize::from(product.is_integer())].max(in_groups);
+    if strided || amx::is_shallow(product, lines, depth) {
         return Err(Skip::Shape("too little depth for tiles of AMX"));
     }
     // Rows that a tap is multiplied with, at most.
