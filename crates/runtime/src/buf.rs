@@ -168,6 +168,23 @@ impl<'a> Buf<'a> {
         unsafe { self.at::<T>(index, 1).write_unaligned(value) }
     }
 
+    /// Writes `f` of the element at each multiple of `from_step` bytes of `from` to the same multiple of `to_step` bytes here, `count` times. Bounds are checked once.
+    #[inline(always)]
+    pub fn map_at<T: Element>(&self, from: &Buf<'_>, [to_step, from_step]: [usize; 2], count: usize, f: impl Fn(T) -> T) {
+        let end = |step: usize| count.checked_sub(1).map_or(Some(0), |last| last.checked_mul(step)?.checked_add(size_of::<T>()));
+        for (buf, step) in [(self, to_step), (from, from_step)] {
+            if end(step).is_none_or(|end| end > buf.len) {
+                outside("map_at", [step, count, buf.len]);
+            }
+        }
+        let [mut to, mut from] = [self.ptr, from.ptr];
+        for _ in 0..count {
+            // SAFETY: the last element ends within each region, readable and writable by `new`'s promise.
+            unsafe { to.cast::<T>().write_unaligned(f(from.cast::<T>().read_unaligned())) };
+            (to, from) = (to.wrapping_add(to_step), from.wrapping_add(from_step));
+        }
+    }
+
     /// Copies elements `index..index + out.len()` into `out`.
     #[inline(always)]
     pub fn read<T: Element>(&self, index: usize, out: &mut [T]) {

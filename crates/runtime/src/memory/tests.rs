@@ -177,6 +177,21 @@ fn padding_becomes_zero_and_nothing_else() {
 }
 
 #[test]
+fn elements_apart_are_mapped_within_bounds() {
+    let [from, to] = [0; 2].map(|_| Allocation::host(22).unwrap());
+    let (from, to) = (from.buf(), to.buf());
+    (0..22).for_each(|i| from.set::<u8>(i, i as u8));
+    to.map_at::<[u8; 2]>(&from, [4, 10], 3, |[x, y]| [y, x]);
+    let mapped: Vec<u8> = (0..12).map(|i| to.get(i)).collect();
+    assert_eq!(mapped, [1, 0, 0, 0, 11, 10, 0, 0, 21, 20, 0, 0]);
+    to.map_at::<u8>(&from, [usize::MAX; 2], 0, |x| x);
+    for (steps, count) in [([4, 10], 4), ([11, 1], 3), ([usize::MAX, 1], 3)] {
+        let map = || to.map_at::<[u8; 2]>(&from, steps, count, |x| x);
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(map)).unwrap_err();
+    }
+}
+
+#[test]
 fn lasting_memory_is_looked_at_once_and_only_read() {
     let engine = engine();
     let memory = Memory::new(&engine, tensor([2000], DataType::U8, "a")).unwrap();

@@ -377,15 +377,9 @@ where
     let (all, used) = (8 * N, |i: usize| bytes.saturating_sub(8 * i).min(8));
     let masks: [u64; N] = std::array::from_fn(|i| u64::MAX.checked_shr(64 - 8 * used(i) as u32).unwrap_or(0));
     let count = count.min(from.room(all)).min(to.room(all));
-    let [mut source, mut copy] = [from, to].map(|pixels| pixels.memory.as_ptr().wrapping_add(pixels.first));
-    for _ in 0..count {
-        // SAFETY: so many pixels have memory for whole words from their begin on, readable and ours by the promise of their `Buf`s.
-        unsafe {
-            let words = source.cast::<[u64; N]>().read_unaligned();
-            copy.cast::<[u64; N]>().write_unaligned(std::array::from_fn(|k| words[k] & masks[k]));
-        }
-        (source, copy) = (source.wrapping_add(from.step), copy.wrapping_add(to.step));
-    }
+    let [source, copy] = [from, to]
+        .map(|pixels| pixels.memory.part(pixels.first.min(pixels.memory.len()), pixels.memory.len().saturating_sub(pixels.first)));
+    copy.map_at::<[u64; N]>(&source, [to.step, from.step], count, |words| std::array::from_fn(|k| words[k] & masks[k]));
     if to.step > all {
         (0..count).for_each(|i| to.memory.part(to.at(i) + all, to.step - all).fill(0));
     }
