@@ -182,6 +182,7 @@ fn pool_backward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     known(op, &mut map.emit);
     if op.workspace.is_none() {
         // All loads of a tile in flight, and the divisors of all windows, take registers.
+        map.emit.option("BLOCKS", 2);
     }
     // Whether windows overlap much.
     let own = op.kernel.last().zip(op.window.strides.last()).is_some_and(|(&k, &s)| k > 2 * s);
