@@ -345,6 +345,12 @@ impl Pixels<'_> {
         self.first + index * self.step
     }
 
+    /// The memory from the first pixel on; none if that is behind the end.
+    fn rest(&self) -> Buf<'_> {
+        let start = self.first.min(self.memory.len());
+        self.memory.part(start, self.memory.len() - start)
+    }
+
     /// How many pixels have at least `bytes` bytes of memory from their begin on.
     fn room(&self, bytes: usize) -> usize {
         self.memory.len().checked_sub(self.first + bytes).map_or(0, |left| left.checked_div(self.step).map_or(1, |more| more + 1))
@@ -377,9 +383,7 @@ where
     let (all, used) = (8 * N, |i: usize| bytes.saturating_sub(8 * i).min(8));
     let masks: [u64; N] = std::array::from_fn(|i| u64::MAX.checked_shr(64 - 8 * used(i) as u32).unwrap_or(0));
     let count = count.min(from.room(all)).min(to.room(all));
-    let [source, copy] = [from, to]
-        .map(|pixels| pixels.memory.part(pixels.first.min(pixels.memory.len()), pixels.memory.len().saturating_sub(pixels.first)));
-    copy.map_at::<[u64; N]>(&source, [to.step, from.step], count, |words| std::array::from_fn(|k| words[k] & masks[k]));
+    to.rest().map_at::<[u64; N]>(&from.rest(), [to.step, from.step], count, |words| std::array::from_fn(|k| words[k] & masks[k]));
     if to.step > all {
         (0..count).for_each(|i| to.memory.part(to.at(i) + all, to.step - all).fill(0));
     }
