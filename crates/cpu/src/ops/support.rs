@@ -7,7 +7,7 @@ use crate::ops::fallback;
 use crate::{CpuTarget, Isa};
 use oxidnn_runtime::{Bound, Ctx, Exec, Impl, Plan, Region, Skip, plan_rows};
 use oxidnn_spec::op::Use;
-use oxidnn_spec::{Arg, Attr, Compensation, DataType, Error, Format, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Compensation, DataType, Error, Format, Layout, Problem, Tensor};
 
 /// Refuses types that packing does not convert to `f32` exactly.
 ///
@@ -139,6 +139,12 @@ pub(super) fn window_tag(weights: &Tensor, grouped: bool, result_channel: usize,
     let (column, depth) = (first + result_channel, first + 1 - result_channel);
     let depth: Vec<usize> = (first + 2..n).chain([depth]).collect();
     panel_tag(n, &depth, column, panel_width(isa, weights.dims()[column].max(0) as usize), 1)
+}
+
+/// The layout of a tensor whose padding, behind its elements, counts as elements.
+pub(super) fn with_padding(tensor: &Tensor) -> Option<Layout> {
+    let b = tensor.blocking().filter(|b| b.compensation.is_none() && b.padded_offsets.iter().all(|o| *o == 0))?;
+    (!tensor.layout.has_runtime()).then(|| Layout { dims: b.padded_dims, format: b.clone().into() })
 }
 
 /// Refuses resolved problems with tensors that are not dense.

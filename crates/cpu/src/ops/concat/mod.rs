@@ -3,7 +3,7 @@
 mod reordered;
 
 use crate::kernels::pointwise::{Builder, Copies, Over, Pipeline, Program, Tables};
-use crate::ops::fallback;
+use crate::ops::{fallback, support};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::Concat;
@@ -114,10 +114,9 @@ fn arithmetic(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
 fn with_padding(op: &Concat) -> Option<Concat> {
     let first = op.dst.blocking()?.padded_dims;
     let whole = |(t, last): (&Tensor, bool)| {
-        let b = t.blocking().filter(|b| !t.layout.has_runtime() && b.compensation.is_none() && b.padded_offsets.iter().all(|o| *o == 0))?;
-        let alike =
-            (0..first.len()).all(|d| if d == op.axis { last || b.padded_dims[d] == t.dims()[d] } else { b.padded_dims[d] == first[d] });
-        alike.then(|| Tensor { dtype: t.dtype, layout: Layout { dims: b.padded_dims, format: b.clone().into() } })
+        let layout = support::with_padding(t)?;
+        let alike = (0..first.len()).all(|d| if d == op.axis { last || layout.dims[d] == t.dims()[d] } else { layout.dims[d] == first[d] });
+        alike.then_some(Tensor { dtype: t.dtype, layout })
     };
     let padded = first != *op.dst.dims() && !op.dst.is_empty();
     let numbered = op.srcs.iter().enumerate().map(|(i, src)| (src, i + 1 == op.srcs.len()));

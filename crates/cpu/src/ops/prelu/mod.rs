@@ -1,11 +1,11 @@
 //! Parametric ReLU.
 
 use crate::kernels::pointwise::{Builder, FoldOp, IN_ALL, Over, Pipeline, Program, summed_rows};
-use crate::ops::fallback;
+use crate::ops::{fallback, support};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Prelu};
-use oxidnn_spec::{Arg, Attr, Layout, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Op, Problem, Tensor};
 
 /// Elements of a row from which on rows accumulate the gradient of the weights.
 const MIN_ROW_ELEMENTS: i64 = 80;
@@ -36,12 +36,10 @@ fn with_padding(op: &Prelu, problem: &Problem) -> Option<Problem> {
     }
     let (dims, padded) = (*op.src.dims(), op.src.blocking()?.padded_dims);
     let whole = |t: &Tensor| {
-        let b = t.blocking().filter(|_| !t.layout.has_runtime())?;
-        let plain = b.compensation.is_none() && b.padded_offsets.iter().all(|o| *o == 0);
-        let like = |d: usize| t.dims()[d] == dims[d] && b.padded_dims[d] == padded[d];
-        let alike = (0..dims.len()).all(|d| like(d) || dims[d] == padded[d] && b.padded_dims[d] == t.dims()[d]);
-        let layout = Layout { dims: b.padded_dims, format: b.clone().into() };
-        (plain && alike).then_some(Tensor { dtype: t.dtype, layout })
+        let layout = support::with_padding(t)?;
+        let like = |d: usize| t.dims()[d] == dims[d] && layout.dims[d] == padded[d];
+        let alike = (0..dims.len()).all(|d| like(d) || dims[d] == padded[d] && layout.dims[d] == t.dims()[d]);
+        alike.then_some(Tensor { dtype: t.dtype, layout })
     };
     let some = |t: &Option<Tensor>| t.as_ref().and_then(whole).map(Some);
     let [diff_src, diff_dst, diff_weights] = [some(&op.diff_src)?, some(&op.diff_dst)?, some(&op.diff_weights)?];

@@ -42,6 +42,9 @@ const TIMES: Times<10> =
 /// The time of whole vectors that are not permuted, relative to the same in a permutation; and of those that cross cache lines.
 const KEPT: f64 = 1.35;
 const CROSSING: f64 = 2.7;
+/// Most places from which memory is prefetched at the same time; and most where vectors are written across lines that caches of so many bytes hold.
+const STREAMS: [usize; 2] = [64, 4096];
+const NEAR: usize = 8 << 20;
 /// All that may end within a tile: padded dimensions, and loops of odd size.
 pub(super) const ENDS: usize = PADDED + 4;
 /// The index of positions among a loop's steps: behind destination, source, and the scales of both.
@@ -451,8 +454,9 @@ impl Lanes {
             cleared: 0,
             alike,
         };
-        let of_tile_numbers = all.of_tile();
-        let size = Size { bytes: [1, 0].map(|t| types[t].bytes()), reads: all.vectors[0].len(), tiles: NUMBERS / of_tile_numbers };
+        let whole = all.vectors[1].iter().all(|at| at[0].is_multiple_of(jit.width().lanes()));
+        let streams = STREAMS[usize::from(!whole && elements * (sizes[0] + sizes[1]) <= NEAR)];
+        let size = Size { bytes: [1, 0].map(|t| types[t].bytes()), reads: all.vectors[0].len(), tiles: NUMBERS / all.of_tile(), streams };
         let of_part = |left: &Left| (*left != all.all).then(|| partial(all.masks(left), bytes.clone(), (sizes, jit)));
         all.regions = Regions::new(
             draft.rest,
@@ -552,11 +556,7 @@ impl Timed for Lanes {
         let line = self.jit.width().lanes();
         let begin = || self.vectors[1].iter().all(|at| at[0].is_multiple_of(line)) && self.regions.are_at_multiples(line, 4);
         let crosses = self.jit.avx512 && self.kernel.to.bytes() == 4 && !begin();
-        let kept = match self.kernel.order {
-            Order::Kept if crosses => CROSSING,
-            Order::Kept => KEPT,
-            _ => 1.0,
-        };
+        let kept = if self.kernel.order != Order::Kept { 1.0 } else { [KEPT, CROSSING][usize::from(crosses)] };
         let whole = kept * tiles * (vectors[0] + vectors[1]);
         let time = total(&TIMES, isa, [1.0, calls, whole, written * bits as f64, converted, partial, zeros, masked, by_lane, each]);
         // Tiles that have parts of lines read and write these again.

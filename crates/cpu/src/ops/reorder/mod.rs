@@ -12,11 +12,11 @@ mod time;
 
 use crate::kernels::pointwise::{Builder, Copies, Nest, Place, Program, Tables};
 use crate::ops::doubles::elements;
-use crate::ops::fallback;
+use crate::ops::{fallback, support};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{EltwiseAlg, Reorder};
-use oxidnn_spec::{Arg, Attr, DataType, Layout, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
 use sums::{Behind, Summed, Sums};
 
 /// The rows. All but the reference are chosen by predicted time (`time`): transpositions of words; of any elements, in one step or two;
@@ -109,12 +109,7 @@ fn words(op: &Reorder) -> Result<Behind, Skip> {
 
 /// Copies of all elements, with the padding if both tensors have the same.
 fn all_copies(op: &Reorder) -> Result<Copies, Skip> {
-    let whole = |t: &Tensor| {
-        let b = t.blocking().filter(|b| b.compensation.is_none() && b.padded_offsets.iter().all(|o| *o == 0))?;
-        Some(Layout { dims: b.padded_dims, format: b.clone().into() })
-    };
-    let alike = op.src.layout == op.dst.layout && !op.dst.layout.has_runtime();
-    let (to, from) = match whole(&op.dst).filter(|_| alike) {
+    let (to, from) = match support::with_padding(&op.dst).filter(|_| op.src.layout == op.dst.layout) {
         Some(layout) => (layout.clone(), layout),
         None => (op.dst.layout.clone(), op.src.layout.clone()),
     };

@@ -15,8 +15,6 @@ use std::ops::Range;
 /// First elements in destination and source, and in the scales of both.
 pub(super) type Spot = [usize; FIRST];
 
-/// Most places from which memory is prefetched at the same time.
-const STREAMS: usize = 64;
 /// Bytes after which the sets of L1 repeat.
 const SETS: usize = 4096;
 /// Most regions of a reorder.
@@ -69,12 +67,13 @@ pub(super) struct Ends<'e> {
     pub(super) overlap: bool,
 }
 
-/// Bytes of an element of source and destination, vectors that a tile reads, and tiles of a call.
+/// Bytes of an element of source and destination, vectors that a tile reads, tiles of a call, and most places that are read at the same time.
 #[derive(Clone, Copy)]
 pub(super) struct Size {
     pub(super) bytes: [usize; 2],
     pub(super) reads: usize,
     pub(super) tiles: usize,
+    pub(super) streams: usize,
 }
 
 impl Ends<'_> {
@@ -139,8 +138,8 @@ impl Region {
     fn new((start, mut outer, left): (At, Vec<Loop>, Left), size: Size, partial: Option<Vectors>) -> Region {
         let (scaled, near) = (|l: &Loop| l.steps[2..4] != [0; 2], |l: &Loop| l.steps[0].min(l.steps[1]));
         // Of loops that are as near, one in the source and one in the destination, the latter is inside, so that lines are written at once, unless it
-        // reads from more places than are prefetched; but a loop along which all writes would go to the same sets of the caches is outside.
-        let order = |l: &Loop| match l.size * size.reads <= STREAMS {
+        // reads from too many places; but a loop along which all writes would go to the same sets of the caches is outside.
+        let order = |l: &Loop| match l.size * size.reads <= size.streams {
             _ if (l.steps[0] * size.bytes[1]).is_multiple_of(SETS) => usize::MAX,
             true => l.steps[0],
             false => usize::MAX - l.steps[0],
