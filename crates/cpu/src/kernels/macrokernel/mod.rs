@@ -7,7 +7,7 @@
 //! are listed now, as many as there is room for. Sums are carried from K block to K block in scratch. The tiles of the last K block finish
 //! them in registers if the epilogue allows it; else the task hands sums to the provider, block by block.
 //!
-//! K blocks depend on K alone, so results depend neither on the worker that computes them nor on the number of rows and columns.
+//! K blocks depend on K and on whether columns are few, so results depend neither on the worker that computes them nor on the number of rows.
 
 mod batch;
 mod lists;

@@ -23,6 +23,8 @@ const LEAST: [[usize; 2]; 2] = [[64, 4 << 10], [256, 1 << 10]];
 const LEAST_OF_SEVERAL: [usize; 2] = [128, 32 << 10];
 /// Most rows: tiles of AMX share what they pack among more, and vector tiles of AVX2 the widening of bytes.
 const MOST_ROWS: usize = ByteProduct::MOST;
+/// Most columns: tiles multiply more, up to a vector of them, in the same time.
+pub(crate) const MOST_COLUMNS: usize = 2;
 /// Lines of the other side in a task.
 const LINES: usize = ByteProduct::PITCH;
 
@@ -60,8 +62,8 @@ impl Dots {
         }
         let (vector, counts, steps) = match sizes.sides {
             [rows, columns] if rows <= MOST_ROWS.min(columns) => (0, [rows, columns], [a.row, b.column]),
-            [rows, 1] => (1, [1, rows], [0, a.row]),
-            _ => return Err(Skip::Shape("not of few rows or one column")),
+            [rows, columns] if columns <= MOST_COLUMNS => (1, [columns, rows], [b.column, a.row]),
+            _ => return Err(Skip::Shape("not of few rows or columns")),
         };
         let elements = counts[1].saturating_mul(sizes.depth);
         let several = [[LEAST_OF_SEVERAL[0] * counts[0], LEAST_OF_SEVERAL[1]]];

@@ -3,6 +3,7 @@
 //! The other side is streamed once, in place, by the kernels of `gemv`. With few columns that is the source: columns of the weights become
 //! rows of the left operand, and rows of the source columns of the right one. Tiles would multiply idle lanes of columns.
 
+use super::dots::MOST_COLUMNS;
 use super::gemv::streamed;
 use super::place;
 use super::tiled::Request;
@@ -83,9 +84,15 @@ fn is_small_integer(dtype: DataType) -> bool {
     matches!(dtype, DataType::S8 | DataType::U8 | DataType::S4 | DataType::U4)
 }
 
-/// Whether weights of open layout are so few columns of floating-point elements that they stay plain, contiguous along K: in panels all
+/// Least K of few columns of bytes for a dot product for each element.
+const MIN_BYTES_DEPTH: usize = 1024;
+
+/// Whether weights of open layout are so few columns of floating-point elements or bytes that they stay plain, contiguous along K: in panels all
 /// other lanes would be zeros, in memory and in registers.
 pub(crate) fn stay_plain(weights: &Tensor, columns: i64, depth: usize, target: &CpuTarget) -> bool {
+    if weights.dtype == DataType::S8 {
+        return target.jit.is_some() && (1..=MOST_COLUMNS as i64).contains(&columns) && depth >= MIN_BYTES_DEPTH;
+    }
     let real = [DataType::F32, DataType::Bf16, DataType::F16].contains(&weights.dtype);
     let on_amx = target.jit.is_some_and(|isa| isa.amx) && weights.dtype == DataType::Bf16;
     let (most, least) = if on_amx {

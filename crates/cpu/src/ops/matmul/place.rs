@@ -118,11 +118,14 @@ pub(crate) fn of_rows(isa: Isa, rows: usize, b: &Tensor, (right, place): (BLayou
     }
 }
 
-/// Most steps of a K block.
-pub(crate) fn block_steps(right: BLayout, place: &Place) -> usize {
-    if right == BLayout::InPlace && place.row.is_multiple_of(ALIAS_BYTES) { K_STEPS.aliased } else { K_STEPS.matrix }
+/// Most steps of a K block for so many columns: panels of few columns are as large with more steps, and rows are read in longer runs.
+pub(crate) fn block_steps(right: BLayout, place: &Place, columns: usize) -> usize {
+    let aliased = right == BLayout::InPlace && place.row.is_multiple_of(ALIAS_BYTES);
+    if aliased { K_STEPS.aliased } else { K_STEPS.matrix * (WIDE_COLUMNS / columns.next_power_of_two()).clamp(1, 4) }
 }
 
+/// Columns from which on a panel of the most steps of a K block is as large as any.
+const WIDE_COLUMNS: usize = 64;
 /// Bytes of a panel that is read in place from a row-major matrix.
 const MAX_IN_PLACE_PANEL_BYTES: usize = 200 << 10;
 /// Rows up to which any panel is read in place. Measured on Zen 4: with more rows, packing saves more than it costs if lines are not

@@ -324,7 +324,7 @@ impl<'p> Request<'p> {
             (products, _) => products.max(1),
         };
         let all_columns = copies.checked_mul(if copies > 1 { Epilogue::apart(columns) } else { columns });
-        let gemm = Gemm::in_blocks(kind, sizes, place::block_steps(right, &weights), target)?;
+        let gemm = Gemm::in_blocks(kind, sizes, place::block_steps(right, &weights, columns), target)?;
         let too_long = || Skip::Shape("scratch exceeds the address space");
         let work = gemm.scratch_len().ok_or_else(too_long)?;
         let parts = Parts {
