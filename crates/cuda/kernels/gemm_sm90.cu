@@ -24,6 +24,7 @@
 //   maps         tiled mode, rank 3, 128-byte swizzle, zero fill, element strides 1; dimensions innermost first:
 //                  a  A_MN 0: (K, M, batches), box (128 bytes, TILE_M / CLUSTER_N, 1)     A_MN 1: (M, K, batches), box (128 bytes, tile K, 1)
 //                  b  B_MN 0: (K, N, batches), box (128 bytes, TILE_N / CLUSTER_M, 1)     B_MN 1: (N, K, batches), box (128 bytes, tile K, 1)
+//                     REALIGN: as in realign.cuh
 //                  c  STORE_TMA: (N, M, batches), box (128 bytes, 64, 1)
 //                     STORE_TMA_TRANSPOSED: (M, N, batches), box (128 bytes, as many columns as a chunk has, 1)
 //                tile K is the number of elements in 128 bytes; a CTA has TILE_N columns, or max(8, TILE_N / SPLIT). Bases and strides are multiples
@@ -31,8 +32,12 @@
 //   grid         1-D. SPLIT 1: min(SMs / cluster size, clusters of tiles) * cluster size; otherwise tiles * SPLIT.
 //   cluster      CLUSTER_M * CLUSTER_N, or SPLIT
 //   block        128 * (1 + CONSUMERS) threads
-//   shared       1,024 (alignment) + STAGES * (TILE_M + TILE_N) * 128 + (STORE_DIRECT ? 0 : CONSUMERS * kOwnChunks * kChunkBytes) + 16 * (STAGES + 1) bytes
+//   shared       1,024 (alignment) + STAGES * kBytesStage + (STORE_DIRECT ? 0 : CONSUMERS * kOwnChunks * kChunkBytes) + 16 * (STAGES + 1) bytes; with
+//                REALIGN 8 * STAGES more
 #include "tile_sm90.cuh"
+#if REALIGN
+#include "realign.cuh"
+#endif
 
 struct GemmParams {
     int m, n, k_stages;          // extent of C; stages of one part of K, at least SPLIT
@@ -40,6 +45,9 @@ struct GemmParams {
     Schedule schedule;           // in clusters of tiles; its batch count includes the parts
     int a_divide, a_modulo;      // batch of the operand = batch / divide % modulo: broadcast without copies
     int b_divide, b_modulo;
+#if REALIGN
+    Lines lines;                 // of B
+#endif
     Destination c;
     Epilogue epilogue;
 };
@@ -65,10 +73,25 @@ __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, 
         for (int i = 0; i < k.count; i++, ring.next()) {
             claim_stage(s, ring);
             load_a<A_MN>(s, ring, a, (k.first + i) * kTileK, tile.m, batch_a);
+#if REALIGN
+            load_lines_of_b(s, ring.stage, b, p.lines, (k.first + i) * kTileK, tile.n, batch_b);
+#else
             load_b<B_MN>(s, ring, b, (k.first + i) * kTileK, tile.n, batch_b);
+#endif
         }
     }
 }
+
+#if REALIGN
+// The warps that align B, `aligner` being one of them.
+__device__ __forceinline__ void align_tiles(const Shared &s, const GemmParams &p, int aligner, int first, int step) {
+    Ring ring;
+    for (int t = first; t < p.schedule.count(); t += step) {
+        int count = span(p, p.schedule.at(t).batch % p.parts).count;
+        for (int i = 0; i < count; i++, ring.next()) align_stage(s, ring, p.lines, aligner);
+    }
+}
+#endif
 
 // A consumer warpgroup: for each of its tiles, accumulates all stages, reduces over the cluster (SPLIT), applies the epilogue and stores.
 // In the ping-pong schedule it skips the stages of the other consumer's tiles.
@@ -108,11 +131,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, TILE_N < 64 ? 2 : 1)
     constexpr int kBlocks = kCluster * SPLIT;
     int first = blockIdx.x / kBlocks, step = gridDim.x / kBlocks, warpgroup = warpgroup_index();
     if (warpgroup == 0) {
-        if constexpr (CONSUMERS > 1 && TILE_N >= 64) registers_lower<CONSUMERS == 2 ? 40 : 32>();
+        if constexpr (CONSUMERS > 1 && TILE_N >= 64) registers_lower<REALIGN ? 56 : CONSUMERS == 2 ? 40 : 32>();
         if (threadIdx.x == 0) load_tiles(s, a, b, p, first, step);
+#if REALIGN
+        if (threadIdx.x >= 32) align_tiles(s, p, threadIdx.x / 32 - 1, first, step);
+#endif
         if constexpr (SPLIT > 1) cluster_meet();   // matches the consumers' cluster barrier in add_partial_sums
     } else {
-        if constexpr (CONSUMERS > 1 && TILE_N >= 64) registers_raise<CONSUMERS == 2 ? 232 : 160>();
+        if constexpr (CONSUMERS > 1 && TILE_N >= 64) registers_raise<CONSUMERS == 2 ? (REALIGN ? 224 : 232) : (REALIGN ? 152 : 160)>();
         multiply_tiles(s, c, p, warpgroup - 1, first, step);
     }
     finish_block();

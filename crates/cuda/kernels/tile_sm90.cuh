@@ -19,6 +19,8 @@
 //   STORE                      STORE_TMA; STORE_TMA_TRANSPOSED: C is contiguous along M (16 and 32 bits); STORE_ROWS: each row of C has its own
 //                              address, a multiple of 16 bytes; STORE_PLANES: C is contiguous along M within an image (NCHW, 16-bit types);
 //                              STORE_LINES: rows begin anywhere; STORE_DIRECT: any strides, element by element
+//   LINE_UNIT                  STORE_LINES: elements of a row that a thread stores at a time; rows are aligned to them
+//   REALIGN                    1: lines of an MN-major B (16 bits) begin anywhere; warps align them in shared memory (realign.cuh)
 //   PLANE_UNIT                 STORE_PLANES: 0 for TMA, or the rows of C that a thread stores at a time; they lie in one image and are aligned together
 //   C_SWAPPED                  1: the host swapped A and B, so row and column are exchanged for the epilogue (direct stores)
 //   PROMOTE                    0, or the number of stages after which wgmma's sums are added to f32 registers. FP8 wgmma accumulates with some 14
@@ -56,6 +58,12 @@
 #ifndef PLANE_UNIT
 #define PLANE_UNIT 0
 #endif
+#ifndef LINE_UNIT
+#define LINE_UNIT 1
+#endif
+#ifndef REALIGN
+#define REALIGN 0
+#endif
 #ifndef C_SWAPPED
 #define C_SWAPPED 0
 #endif
@@ -72,7 +80,9 @@ enum : int {
     kTurns = CONSUMERS / kSharers,          // tiles in progress at the same time
     kBlocksM = TILE_M / (64 * kSharers),    // 64-row blocks of one consumer
     kBytesA = PACKED_A ? TILE_M * 32 : TILE_M * 128, kBytesB = TILE_N * 128,
-    kBytesStage = OPERANDS_APART ? 0 : kBytesA + kBytesB,
+    kLine = (TILE_N + 8) * 2,   // bytes of a line of B as TMA loads it for REALIGN, from an aligned address on
+    kBytesLoaded = REALIGN ? kTileK * kLine : kBytesB, kAligners = REALIGN ? 3 : 0,   // warps
+    kBytesStage = OPERANDS_APART ? 0 : kBytesA + kBytesB + (REALIGN ? kBytesLoaded : 0),
     kCluster = CLUSTER_M * CLUSTER_N,
     kThreads = 128 * (1 + CONSUMERS),
     kColumns = SPLIT == 1 ? TILE_N : (TILE_N / SPLIT < 8 ? 8 : TILE_N / SPLIT),   // columns that a CTA stores
@@ -87,6 +97,7 @@ static_assert(kBlocksM * 64 * kSharers == TILE_M, "a tile is made of blocks of 6
 static_assert(!ALTERNATE || (CONSUMERS == 2 && SPLIT == 1 && !PROMOTE && !MMA_SYNC && !PACKED_A), "two consumers take turns at whole tiles by wgmma");
 static_assert(STORE != STORE_TMA || kColumns * int(sizeof(C::Raw)) % 128 == 0, "TMA stores rows of 128 bytes of the columns that are the block's own");
 static_assert(SPLIT == 1 || kCluster == 1, "a cluster divides K or shares loads");
+static_assert(!REALIGN || sizeof(A::Raw) == 2 && B_MN && kCluster == 1, "each CTA aligns lines of 16-bit elements");
 static_assert(SPLIT == 1 || SPLIT * kBytesSums <= STAGES * kBytesStage, "partial sums must fit where the stages were");
 
 // Shared memory, from a 1,024-byte boundary: the stages, the chunks of C, the scales of PACKED_A, the mbarriers.
@@ -106,6 +117,9 @@ struct Shared {
     __device__ __forceinline__ u32 full(int stage) const { return base + kBarriers + stage * 8; }
     __device__ __forceinline__ u32 empty(int stage) const { return base + kBarriers + (STAGES + stage) * 8; }
     __device__ __forceinline__ u32 sums() const { return base + kBarriers + 2 * STAGES * 8; }
+    // REALIGN: lines of B as they were loaded, and the mbarriers that complete when they are there.
+    __device__ __forceinline__ u32 lines(int stage) const { return b(stage) + kBytesB; }
+    __device__ __forceinline__ u32 lines_full(int stage) const { return sums() + 8 + stage * 8; }
 };
 
 // A position in the ring and the parity of its mbarrier phase.
@@ -133,8 +147,9 @@ __device__ __forceinline__ Shared shared_layout() {
 __device__ __forceinline__ void start_block(const Shared &s) {
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; i++) {
-            barrier_init(s.full(i), 1);
+            barrier_init(s.full(i), 1 + kAligners);
             barrier_init(s.empty(i), kSharers * kCluster);
+            if (REALIGN) barrier_init(s.lines_full(i), 1);
         }
         if constexpr (SPLIT > 1) {
             barrier_init(s.sums(), 1);
@@ -215,7 +230,7 @@ template <bool MN> __device__ __forceinline__ void load_b(const Shared &s, const
 // Waits until the stage is empty in every CTA that receives these loads, and tells its full barrier how many bytes to expect.
 __device__ __forceinline__ void claim_stage(const Shared &s, const Ring &ring) {
     barrier_wait(s.empty(ring.stage), ring.phase ^ 1);
-    barrier_expect(s.full(ring.stage), kBytesStage + kBytesScales);
+    barrier_expect(s.full(ring.stage), REALIGN ? kBytesA : kBytesStage + kBytesScales);
 }
 
 // ---- consumers: main loop ----------------------------------------------------------------------------------------------------------------
@@ -612,7 +627,11 @@ __device__ __forceinline__ void store_scattered(const Shared &s, C::Raw *data, c
     }
 }
 
-// STORE_LINES: neighbouring lanes copy neighbouring elements of a row from the chunk. A warp copies the 16 rows that it wrote.
+struct alignas(LINE_UNIT * sizeof(C::Raw)) LineUnit {
+    C::Raw v[LINE_UNIT];
+};
+
+// STORE_LINES: neighbouring lanes copy neighbouring units of a row from the chunk. A warp copies the 16 rows that it wrote.
 template <int COLUMNS, int FIRST = 0>
 __device__ __forceinline__ void store_lines(const Shared &s, const Destination &c, int consumer, const Acc (&acc)[COLUMNS / 2], const Finish<COLUMNS> &f,
                                             const Block &b, int &turn) {
@@ -622,15 +641,17 @@ __device__ __forceinline__ void store_lines(const Shared &s, const Destination &
         turn ^= 1;
         write_chunk<FIRST, kWidth, COLUMNS>(chunk, acc, f, b);
         __syncwarp();   // behind it all have read the other chunk, too, which is written next
-        int lane = threadIdx.x % 32, first = threadIdx.x % 128 / 32 * 16, columns = min(kWidth, b.n - b.column - FIRST);
-        C::Raw *to = c.data + b.batch * c.batch + (b.row + first) * c.row + (b.column + FIRST + lane) * c.column;
-        const C::Raw *from = reinterpret_cast<const C::Raw *>(__cvta_shared_to_generic(chunk + first * 128 + lane * kSize % 16));
+        constexpr int kLanes = kWidth / LINE_UNIT < 32 ? kWidth / LINE_UNIT : 32;   // of a row
+        int lane = threadIdx.x % 32, first = threadIdx.x % 128 / 32 * 16 + lane / kLanes, own = lane % kLanes * LINE_UNIT;
+        int rows = b.m - b.row - first, columns = min(kWidth, b.n - b.column - FIRST);
+        C::Raw *to = c.data + b.batch * c.batch + (b.row + first) * c.row + (b.column + FIRST + own) * c.column;
 #pragma unroll
-        for (int i = 0; i < 16; i++, to += c.row) {
+        for (int i = 0; i < 16; i += 32 / kLanes, to += 32 / kLanes * c.row) {
 #pragma unroll
-            for (int j = 0; j < kWidth; j += 32) {
-                int unit = (lane + j) * kSize / 16 ^ i % 8;
-                if (b.row + first + i < b.m && lane + j < columns) to[j * c.column] = from[(i * 128 + unit * 16) / kSize];
+            for (int j = 0; j < kWidth; j += kLanes * LINE_UNIT) {
+                u32 byte = u32((own + j) * kSize) ^ (first + i) % 8 * 16;
+                LineUnit unit = *reinterpret_cast<const LineUnit *>(__cvta_shared_to_generic(chunk + (first + i) * 128 + byte));
+                if (i < rows && own + j < columns) *reinterpret_cast<LineUnit *>(to + j * c.column) = unit;
             }
         }
         store_lines<COLUMNS, FIRST + kUnit>(s, c, consumer, acc, f, b, turn);

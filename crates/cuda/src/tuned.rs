@@ -97,8 +97,9 @@ fn kept(store: &Store, key: &[u8]) -> HashMap<Request, Shape> {
 
 /// Serialises a choice as a line of numbers.
 fn written(r: &Request, s: &Shape) -> String {
-    let flags = [r.a_mn, r.b_mn, r.swapped, r.promote, r.aligned, r.window, r.undivided, r.scattered, r.planes, r.computed].map(i64::from);
-    let numbers = [r.m, r.n, r.k, r.batch, r.bytes, r.result_bytes, r.taps].into_iter().chain(flags);
+    let flags = [r.a_mn, r.b_mn, r.swapped, r.promote, r.aligned, r.window, r.undivided, r.scattered, r.planes, r.computed, r.shared]
+        .map(i64::from);
+    let numbers = [r.m, r.n, r.k, r.batch, r.bytes, r.result_bytes, r.taps, r.period, r.unit].into_iter().chain(flags);
     let mut line = String::new();
     for n in numbers.chain([s.m, s.n, s.consumers, s.cluster[0], s.cluster[1], s.split, i64::from(s.alternate), i64::from(s.transposed)]) {
         let _ = write!(line, "{n} ");
@@ -118,6 +119,8 @@ fn read(line: &str) -> Option<(Request, Shape)> {
         bytes,
         result_bytes,
         taps,
+        period,
+        unit,
         a_mn,
         b_mn,
         swapped,
@@ -128,6 +131,7 @@ fn read(line: &str) -> Option<(Request, Shape)> {
         scattered,
         planes,
         computed,
+        shared,
         tm,
         tn,
         consumers,
@@ -141,8 +145,8 @@ fn read(line: &str) -> Option<(Request, Shape)> {
         return None;
     };
     let [a_mn, b_mn, swapped, promote] = [a_mn, b_mn, swapped, promote].map(|v| v != 0);
-    let [aligned, window, undivided, scattered, planes, computed] =
-        [aligned, window, undivided, scattered, planes, computed].map(|v| v != 0);
+    let [aligned, window, undivided, scattered, planes, computed, shared] =
+        [aligned, window, undivided, scattered, planes, computed, shared].map(|v| v != 0);
     let request = Request {
         m,
         n,
@@ -161,6 +165,9 @@ fn read(line: &str) -> Option<(Request, Shape)> {
         planes,
         computed,
         taps,
+        shared,
+        period,
+        unit,
     };
     let [alternate, transposed] = [alternate, transposed].map(|v| v != 0);
     Some((request, Shape { m: tm, n: tn, consumers, cluster: [down, across], split, alternate, transposed }))

@@ -24,6 +24,7 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("wgmma.cuh", include_str!("../../kernels/wgmma.cuh")),
     ("mma_tf32.cuh", include_str!("../../kernels/mma_tf32.cuh")),
     ("tile_sm90.cuh", include_str!("../../kernels/tile_sm90.cuh")),
+    ("realign.cuh", include_str!("../../kernels/realign.cuh")),
     ("depthwise.cuh", include_str!("../../kernels/depthwise.cuh")),
     ("rnn_steps.cuh", include_str!("../../kernels/rnn_steps.cuh")),
     ("four_bits.cuh", include_str!("../../kernels/four_bits.cuh")),

@@ -183,6 +183,7 @@ API void emulator_tma_load(u32 to, const void *map, u32 barrier, const int *coor
     memcpy(m.get(), map, sizeof *m);
     check_map(*m);
     if (bool(m->im2col) != bool(taps)) fail("TMA in another mode than the descriptor's");
+    if (coordinates[0] * int64_t(element(*m)) % 16) fail("TMA from a place in a row that is no multiple of 16 bytes");   // an illegal instruction on an H200
     const u32 bytes = row_bytes(*m), rows = rows_of(*m), offset = to & kOffset;
     for (u32 rank = 0; rank < machine.cluster; ++rank) {
         if (multicast && !(multicast >> rank & 1)) continue;

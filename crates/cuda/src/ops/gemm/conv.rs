@@ -370,24 +370,16 @@ impl<'a> Window<'a> {
             return Err(Skip::Shape("very many pixels"));
         }
         let lanes = 128 / bytes;
+        let sizes = [pixels, self.made, ceil(taps, count) * ceil(self.given, lanes) * lanes, count];
         Ok(Request {
-            m: pixels,
-            n: self.made,
-            k: ceil(taps, count) * ceil(self.given, lanes) * lanes,
-            batch: count,
-            bytes,
-            result_bytes,
-            a_mn: false,
-            b_mn: false,
-            swapped: false,
             promote: self.from.1.dtype.is_f8(),
             aligned: step.is_some_and(whole) && whole(self.made) && whole(to.offset),
             window: true,
             undivided: !self.from_large,
             scattered,
-            planes: false,
             computed: !self.problem.attr.post_ops.is_empty(),
             taps,
+            ..Request::new(sizes, [bytes, result_bytes])
         })
     }
 

@@ -231,6 +231,6 @@ impl FourBits<'_> {
                 &[COLUMNS as u32, 1, 1],
             )
         };
-        vec![weights, scales, self.a.map(false, self.m, self.k, rows)]
+        vec![weights, scales, self.a.map(false, [self.m, self.k], rows)]
     }
 }

@@ -30,7 +30,7 @@ use crate::CudaTarget;
 use crate::emit::{Emitter, Real, Tail};
 use crate::ops::ceil;
 use crate::ops::transpose::{Kept, copied};
-use crate::program::{Launch, MapKind, MapPlace, OVERFLOW, Program, TensorMap, Word};
+use crate::program::{Launch, MapKind, MapPlace, OVERFLOW, Program, Swizzle, TensorMap, Word};
 use crate::row::Lower;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, Blocking, DataType, FpMathMode, Op, Problem, Rounding, Tensor};
@@ -161,8 +161,27 @@ impl Matrix {
         }
     }
 
+    /// The least number of neighbouring lines that start 16-byte aligned together, if the matrix is MN-major and TMA can address it by so many.
+    fn period(&self, k: i64) -> Option<i64> {
+        let aligned = |elements: i64| elements * self.bytes() % 16 == 0;
+        let spaced = aligned(self.offset) && (self.batches == 1 || aligned(self.batch_stride) && self.batch_stride > 0);
+        let mn = self.bytes() == 2 && self.outer == 1 && self.inner > 0;
+        [1, 2, 4, 8].into_iter().find(|p| mn && spaced && aligned(self.inner * p) && k % p == 0)
+    }
+
+    /// The TMA descriptor of periods of lines (`kernels/realign.cuh`).
+    fn lines_map(&self, [rows, k]: [i64; 2], period: i64, tile: i64) -> TensorMap {
+        let (size, step) = (self.bytes(), self.inner * period);
+        let batch = if self.batches == 1 { step * (k / period) } else { self.batch_stride };
+        let place = MapPlace::Arg(self.arg, (self.offset * size) as u64);
+        let dims = [rows + (period - 1) * self.inner, k / period, self.batches].map(|d| d as u64);
+        let strides = [(step * size) as u64, (batch * size) as u64];
+        let tile_box = [tile + 8, 64 / period, 1].map(|d| d as u32);
+        TensorMap { swizzle: Swizzle::None, ..TensorMap::boxes(place, operand_kind(self.dtype), &dims, &strides, &tile_box) }
+    }
+
     /// The TMA descriptor for loading tiles.
-    fn map(&self, mn: bool, rows: i64, k: i64, tile: i64) -> TensorMap {
+    fn map(&self, mn: bool, [rows, k]: [i64; 2], tile: i64) -> TensorMap {
         let size = self.bytes();
         let step = 128 / size;
         let lead = if mn { self.inner } else { self.outer };
@@ -170,7 +189,7 @@ impl Matrix {
         // Dimensions of size 1 need a legal stride, too.
         let lead = if lead <= 0 || outer == 1 { ceil(inner * size, 16) * 16 / size } else { lead };
         let batch = if self.batches == 1 { lead * outer.max(1) } else { self.batch_stride };
-        let (dims, tile_box) = if mn { ([rows, k, self.batches], [step, step, 1]) } else { ([k, rows, self.batches], [step, tile, 1]) };
+        let (dims, tile_box) = ([inner, outer, self.batches], [step, if mn { step } else { tile }, 1]);
         let place = self.kept.map_or(MapPlace::Arg(self.arg, (self.offset * size) as u64), MapPlace::Scratch);
         let strides = [(lead * size) as u64, (batch * size) as u64];
         TensorMap::boxes(place, operand_kind(self.dtype), &dims.map(|d| d as u64), &strides, &tile_box.map(|d| d as u32))
@@ -221,7 +240,41 @@ impl Gemm<'_> {
 
     fn program(&self, target: &CudaTarget) -> Result<Program, Skip> {
         self.types(true)?;
-        let mut program = Program::or_unaligned(self.otherwise, self.problem, target)?;
+        let start = Program::or_unaligned(self.otherwise, self.problem, target)?;
+        let copied = self.with_copies(start.clone(), target);
+        match self.period().and_then(|period| self.realigned(start, period, target)) {
+            Some((program, seconds)) if copied.as_ref().map_or(true, |c| seconds < c.1) => Ok(program),
+            _ => copied.map(|c| c.0),
+        }
+    }
+
+    /// The period of B's lines if it is to be realigned.
+    fn period(&self) -> Option<i64> {
+        self.a.direction(self.m, self.k)?;
+        self.b.period(self.k).filter(|&period| period > 1)
+    }
+
+    /// With B realigned, and the predicted seconds, if that is faster than other kernels.
+    fn realigned(&self, mut program: Program, period: i64, target: &CudaTarget) -> Option<(Program, f64)> {
+        let seconds = self.aligned(&mut program, period, target).ok()?;
+        let otherwise = if self.is_planar() { self.between(target) } else { self.unaligned(target).1 };
+        (seconds <= otherwise).then_some((program, seconds))
+    }
+
+    /// Predicted seconds of `between:sm90` for planes.
+    fn between(&self, target: &CudaTarget) -> f64 {
+        let (pixels, sizes) = (self.batch * self.n, [self.b.bytes(), self.c.bytes()]);
+        let request = Request { aligned: true, ..Request::new([pixels, self.m, self.k, 1], sizes) };
+        shape::between(&request, pixels * (self.k * sizes[0] + self.m * sizes[1]), target)
+    }
+
+    /// Whether B and C are images of planes.
+    fn is_planar(&self) -> bool {
+        matches!(self.problem.op, Op::Conv(_)) && self.a.arg == Arg::WEIGHTS
+    }
+
+    /// By copies of the operands that TMA cannot address, with the predicted seconds.
+    fn with_copies(&self, mut program: Program, target: &CudaTarget) -> Result<(Program, f64), Skip> {
         let (mut gemm, mut copies) = (*self, 0.0);
         for (x, rows) in [(&mut gemm.a, self.m), (&mut gemm.b, self.n)] {
             if x.direction(rows, self.k).is_none() {
@@ -230,22 +283,21 @@ impl Gemm<'_> {
             }
         }
         // Planes are copied by `between:sm90`, which transposes them.
-        let is_planar = matches!(self.problem.op, Op::Conv(_)) && self.a.arg == Arg::WEIGHTS;
-        let seconds = gemm.aligned(&mut program, target)?;
-        if copies > 0.0 && (is_planar || seconds + copies > self.unaligned(target).1) {
+        let seconds = gemm.aligned(&mut program, 1, target)? + copies;
+        if copies > 0.0 && (self.is_planar() || seconds > self.unaligned(target).1) {
             return Err(Skip::Layout("rows that are not 16-byte aligned and contiguous".into()));
         }
-        Ok(program)
+        Ok((program, seconds))
     }
 
-    /// Appends the launches for operands that TMA can address. Returns the predicted seconds.
-    fn aligned(&self, program: &mut Program, target: &CudaTarget) -> Result<f64, Skip> {
+    /// Appends the launches for operands that TMA can address, with a `period` beyond 1 for a B that is realigned. Returns the predicted seconds.
+    fn aligned(&self, program: &mut Program, period: i64, target: &CudaTarget) -> Result<f64, Skip> {
         let [ta, tb, tc] = self.types(true)?;
         let misaligned = || Skip::Layout("rows that are not 16-byte aligned and contiguous".into());
         let a_mn = self.a.direction(self.m, self.k).ok_or_else(misaligned)?;
-        let b_mn = self.b.direction(self.n, self.k).ok_or_else(misaligned)?;
+        let b_mn = self.b.direction(self.n, self.k).or((period > 1).then_some(true)).ok_or_else(misaligned)?;
         // Swap A and B for few rows, and for an MN-major TF32 operand, which wgmma takes as A only; of two of these, the smaller may be transposed before.
-        let swapped = self.m <= 32 || self.a.bytes() == 4 && b_mn && (!a_mn || self.m < self.n);
+        let swapped = period == 1 && (self.m <= 32 || self.a.bytes() == 4 && b_mn && (!a_mn || self.m < self.n));
         let (rows, columns) = if swapped { (self.n, self.m) } else { (self.m, self.n) };
         let spaced = |stride: i64| stride * self.c.bytes() % 16 == 0;
         let aligned = self.c.inner == 1
@@ -255,23 +307,16 @@ impl Gemm<'_> {
             && spaced(self.c.offset)
             && (self.batch == 1 || spaced(self.c.batch_stride) && self.c.batch_stride > 0);
         let request = Request {
-            m: rows,
-            n: columns,
-            k: self.k,
-            batch: self.batch,
-            bytes: self.a.bytes(),
-            result_bytes: self.c.bytes(),
             a_mn: if swapped { b_mn } else { a_mn },
             b_mn: if swapped { a_mn } else { b_mn },
             swapped,
             promote: self.a.dtype.is_f8(),
             aligned,
-            window: false,
-            undivided: false,
-            scattered: false,
-            planes: false,
             computed: !self.problem.attr.post_ops.is_empty(),
-            taps: 1,
+            shared: self.batch > 1 && if swapped { self.b.batches == 1 } else { self.a.batches == 1 },
+            period,
+            unit: if aligned || swapped { 1 } else { self.unit() },
+            ..Request::new([rows, columns, self.k, self.batch], [self.a.bytes(), self.c.bytes()])
         };
         let choice = shape::best(&request, target).ok_or(Skip::Shape("no tile fits"))?;
         let request = if choice.shape.transposed { request.transposed() } else { request };
@@ -309,17 +354,33 @@ impl Gemm<'_> {
         let ([ad, am], [bd, bm]) = (divide(left), divide(right));
         let (row, column) = if r.swapped { (self.c.inner, self.c.outer) } else { (self.c.outer, self.c.inner) };
         let mut words = pairs(&[r.m, r.n, ceil(r.k, step), 1, down, across, r.batch, GROUP, ad, am, bd, bm]);
+        if r.period > 1 {
+            words.extend(pairs(&[right.inner, i64::from(r.period.ilog2())]));
+        }
         words.push(Word::Offset { arg: self.c.arg, bytes: (self.c.offset * self.c.bytes()) as u64 });
         words.extend([row, column, self.c.batch_stride].map(|v| Word::Value(v as u64)));
         let maps = vec![
-            left.map(r.a_mn, r.m, r.k, shape.m / shape.cluster[1]),
-            right.map(r.b_mn, r.n, r.k, shape.n / shape.cluster[0]),
+            left.map(r.a_mn, [r.m, r.k], shape.m / shape.cluster[1]),
+            if r.period > 1 {
+                right.lines_map([r.n, r.k], r.period, shape.n)
+            } else {
+                right.map(r.b_mn, [r.n, r.k], shape.n / shape.cluster[0])
+            },
             self.result_map(choice),
         ];
         let mut launch = emit.epilogue_of("gemm_sm90", words);
         launch.maps = maps;
+        if r.unit > 1 {
+            launch.aligned = vec![MapPlace::Arg(self.c.arg, (self.c.offset * self.c.bytes()) as u64)];
+        }
         launch_shape(&mut launch, r, choice, target);
         Ok(launch)
+    }
+
+    /// Elements of a row of the result that are aligned together, up to 8 bytes.
+    fn unit(&self) -> i64 {
+        let most = self.c_whole().min(8) / self.c.bytes();
+        [8, 4, 2].into_iter().find(|&unit| unit <= most && self.n % unit == 0).unwrap_or(1)
     }
 
     /// The TMA descriptor for storing tiles of the result; any legal one with direct stores.
@@ -372,6 +433,12 @@ fn tile_options(emit: &mut Emitter, types: [&str; 3], r: &Request, choice: &Choi
     ] {
         emit.option(name, value);
     }
+    if r.period > 1 {
+        emit.option("REALIGN", 1);
+    }
+    if r.unit > 1 {
+        emit.option("LINE_UNIT", r.unit);
+    }
 }
 
 /// Sets grid, threads, cluster and shared memory of a launch of a kernel over `tile_sm90.cuh`.
@@ -385,7 +452,7 @@ fn launch_shape(launch: &mut Launch, r: &Request, choice: &Choice, target: &Cuda
     launch.grid = [if shape.split > 1 { count * shape.split } else { count.min(units / size) * size } as u32, 1, 1];
     launch.block = 128 * (1 + shape.consumers as u32);
     launch.cluster = (size * shape.split) as u32;
-    launch.shared = (1024 + choice.stages * (shape.m + shape.n) * 128 + chunks + 16 * (choice.stages + 1)) as u32;
+    launch.shared = (1024 + choice.stages * (r.stage_bytes(&shape) + 24) + chunks + 16) as u32;
 }
 
 /// Number of clusters of tiles along M and N.

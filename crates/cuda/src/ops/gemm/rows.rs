@@ -131,7 +131,7 @@ impl Gemm<'_> {
     }
 
     /// The alignment of the rows of the result in bytes, 0 if its columns are apart.
-    fn c_whole(&self) -> i64 {
+    pub(super) fn c_whole(&self) -> i64 {
         if self.c.inner == 1 { self.c.alignment(self.m, self.c.outer).max(self.c.bytes()) } else { 0 }
     }
 

@@ -17,6 +17,9 @@ const STAGE: f64 = 20.0;
 const MMA_SYNC: f64 = 600.0;
 const WORDS: f64 = 32.0;
 const UNEVEN: f64 = 1.15;
+/// A realigned B: cycles of a stage for each of its columns, and from the load of a stage until it is free again (H200).
+const REALIGN: f64 = 3.2;
+const REALIGNED: f64 = 2800.0;
 /// Cycles of a launch, in addition of a launch with clusters, of a tile's epilogue, of the reduction of a split-K cluster, and of each further wave of those.
 const START: f64 = 2200.0;
 const CLUSTER: f64 = 1200.0;
@@ -42,6 +45,8 @@ const FURTHER: f64 = 1.04;
 /// Seconds of a transposition's launch, and its share of the memory bandwidth.
 const COPY: f64 = 3e-6;
 const TURNED: f64 = 0.7;
+/// Seconds of the launch of a transposition of planes.
+const PLANES: f64 = 1.3e-6;
 /// The share of the memory bandwidth of a copy to aligned rows.
 const ALIGNED: f64 = 0.6;
 
@@ -168,6 +173,12 @@ pub(crate) struct Request {
     pub(crate) computed: bool,
     /// Taps of a row of A: all but the first are read from L2.
     pub(crate) taps: i64,
+    /// A is the same matrix in all batches.
+    pub(crate) shared: bool,
+    /// The lines of an MN-major B of which one is aligned, if not each is: B is realigned in shared memory (`REALIGN`).
+    pub(crate) period: i64,
+    /// Elements of a row of the result that are stored together where TMA cannot store it (`LINE_UNIT`).
+    pub(crate) unit: i64,
 }
 
 /// How the result is stored: `STORE` of `tile_sm90.cuh`, in its order.
@@ -199,6 +210,32 @@ pub(crate) struct Choice {
 }
 
 impl Request {
+    /// A product of sizes (M, N, K, batch) of K-major operands, with the element sizes of operands and result, and no other property.
+    pub(crate) const fn new([m, n, k, batch]: [i64; 4], [bytes, result_bytes]: [i64; 2]) -> Request {
+        Request {
+            m,
+            n,
+            k,
+            batch,
+            bytes,
+            result_bytes,
+            a_mn: false,
+            b_mn: false,
+            swapped: false,
+            promote: false,
+            aligned: false,
+            window: false,
+            undivided: false,
+            scattered: false,
+            planes: false,
+            computed: false,
+            taps: 1,
+            shared: false,
+            period: 1,
+            unit: 1,
+        }
+    }
+
     /// TF32 with an N-major B, which wgmma cannot read: the main loop uses `mma.sync`.
     pub(crate) fn by_mma_sync(&self) -> bool {
         self.bytes == 4 && self.b_mn
@@ -206,12 +243,17 @@ impl Request {
 
     /// The transposed product: its operands change places.
     pub(crate) fn transposed(&self) -> Request {
-        Request { m: self.n, n: self.m, a_mn: self.b_mn, b_mn: self.a_mn, swapped: !self.swapped, ..*self }
+        Request { m: self.n, n: self.m, a_mn: self.b_mn, b_mn: self.a_mn, swapped: !self.swapped, shared: false, ..*self }
     }
 
     /// Whether the kernel may compute the transposed product: it has no layouts of convolutions.
     fn may_be_transposed(&self) -> bool {
-        !(self.swapped || self.window || self.undivided || self.scattered || self.planes)
+        !(self.swapped || self.window || self.undivided || self.scattered || self.planes || self.period > 1)
+    }
+
+    /// Bytes of shared memory of a stage, in which a realigned B is twice, once with a line's start and end.
+    pub(crate) fn stage_bytes(&self, shape: &Shape) -> i64 {
+        (shape.m + shape.n) * 128 + if self.period > 1 { (shape.n + 8) * 128 } else { 0 }
     }
 
     /// Few rows: narrow tiles of the transposed product, of which two CTAs fit a multiprocessor.
@@ -246,6 +288,12 @@ pub(crate) fn best(request: &Request, target: &CudaTarget) -> Option<Choice> {
 /// Predicted seconds of transposing `elements` of f32.
 pub(crate) fn transposition(elements: i64, facts: &Facts) -> f64 {
     COPY + (elements * 8) as f64 / (bandwidth(facts) * TURNED)
+}
+
+/// Predicted seconds of a product between transpositions of `bytes` of planes to channels last and back.
+pub(crate) fn between(request: &Request, bytes: i64, target: &CudaTarget) -> f64 {
+    let product = best(request, target).map_or(f64::INFINITY, |choice| choice.seconds);
+    product + 2.0 * PLANES + (bytes * 2) as f64 / (bandwidth(&target.facts) * BANDWIDTH)
 }
 
 /// Predicted seconds of copying `bytes` to aligned rows.
@@ -335,6 +383,9 @@ fn oriented(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
     if r.window && cluster[1] > 1 || r.undivided && split > 1 {
         return None;
     }
+    if r.period > 1 && (cluster != [1, 1] || !matches!(n, 64 | 128) || alternate) {
+        return None;
+    }
     if !fits
         || k_stages < split
         || (r.promote && m * n / (128 * consumers) > 96)
@@ -345,8 +396,8 @@ fn oriented(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
     // The CTAs of narrow tiles share an SM with those of the next kernel, which start while these finish.
     let (whole, most) = (i64::from(facts.shared_memory), if r.is_narrow() { 16 } else { 8 });
     let room = if r.is_narrow() { whole / 2 - 1024 } else { whole } - 1280 - shape.chunks(store);
-    let stages = (room / ((m + n) * 128)).min(most);
-    let partial = split > 1 && m * n * 4 > stages * (m + n) * 128;
+    let stages = (room / r.stage_bytes(&shape)).min(most);
+    let partial = split > 1 && m * n * 4 > stages * r.stage_bytes(&shape);
     let choice = Choice { shape, stages, store, seconds: 0.0 };
     (stages >= 2 && !partial).then(|| Choice { seconds: seconds(&choice, r, k_stages, facts), ..choice })
 }
@@ -363,22 +414,24 @@ fn seconds(choice: &Choice, r: &Request, k_stages: i64, facts: &Facts) -> f64 {
         if split > 1 { ceil(clusters, (slots / split * 15 / 16).max(1)) } else { ceil(clusters * size, slots / size * size) } as f64;
     let (fm, fn_) = (m as f64, n as f64);
     let shared = (fm / cluster[1] as f64 + fn_ / cluster[0] as f64) * 128.0 / FROM_L2[usize::from(r.computed)];
-    let rows = if r.window { fm * GATHERED } else { fm };
-    let load = ((rows + fn_) * 128.0 / INGRESS).max(shared);
+    let gathered = if r.window { fm * GATHERED } else { fm };
+    let load = ((gathered + fn_) * 128.0 / INGRESS).max(shared);
     let alone = if alternate { IN_TURNS } else { PRODUCTS[consumers as usize - 1] };
     let products = if r.by_mma_sync() { shape.synchronous() } else { fm * fn_.max(32.0) / 32.0 * alone };
-    let stage = load.max(products) + STAGE;
+    let realigned = if r.period > 1 { (fn_ * REALIGN).max(REALIGNED / stages as f64) } else { 0.0 };
+    let stage = load.max(products).max(realigned) + STAGE;
     let (added, again) = if split > 1 { (ADD + fm * fn_ * 4.0 / 40.0, AGAIN) } else { (0.0, 0.0) };
     let out = match store {
-        Store::Lines => LINES * r.result_bytes as f64,
+        Store::Lines => LINES * (r.unit * r.result_bytes) as f64,
         _ => 32.0,
     };
     let made = if r.computed { fm * fn_ / MADE } else { 0.0 };
     let tail = TAIL + fm * fn_ * r.result_bytes as f64 / out + made + added;
-    let exposed = if alternate { 0.0 } else { EXPOSED[usize::from(r.computed)] };
+    let exposed = if alternate { 0.0 } else { EXPOSED[usize::from(r.computed || r.period > 1)] };
     let start = START + if size > 1 { CLUSTER } else { 0.0 };
     let cycles = waves * ceil(k_stages, split) as f64 * stage + (waves - 1.0) * again + tail * (1.0 + exposed * (waves - 1.0)) + start;
-    let moved = (r.batch * (r.m / r.taps + r.n) * r.k * r.bytes + r.batch * r.m * r.n * r.result_bytes) as f64;
+    let rows = r.m / r.taps * if r.shared { 1 } else { r.batch };
+    let moved = ((rows + r.batch * r.n) * r.k * r.bytes + r.batch * r.m * r.n * r.result_bytes) as f64;
     let (ctas, peak) = ((clusters * size * split) as f64 / units as f64, bandwidth(facts) * BANDWIDTH);
     let slower = if r.is_narrow() { narrow(ctas, peak, (clusters * split * stages * m * 128) as f64) } else { few(ctas) };
     let bandwidth = peak / slower;

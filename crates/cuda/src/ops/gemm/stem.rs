@@ -173,25 +173,8 @@ impl Stem<'_> {
         let [across, down] = [ceil(z.o[2], self.tile[0]), ceil(z.o[1], self.tile[1])];
         let tiles = z.mb * across * down;
         let depth = self.kernel_rows * TAPS * self.channels;
-        let r = Request {
-            m: tiles * SHAPE.m,
-            n: z.oc,
-            k: depth,
-            batch: 1,
-            bytes: 2,
-            result_bytes: 2,
-            a_mn: false,
-            b_mn: false,
-            swapped: false,
-            promote: false,
-            aligned: true,
-            window: true,
-            undivided: true,
-            scattered: false,
-            planes: self.planes,
-            computed: false,
-            taps: 1,
-        };
+        let sizes = [tiles * SHAPE.m, z.oc, depth, 1];
+        let r = Request { aligned: true, window: true, undivided: true, planes: self.planes, ..Request::new(sizes, [2, 2]) };
         let choice = Choice { shape: SHAPE, stages: 1, store: if self.planes { Store::Planes } else { Store::Tma }, seconds: 0.0 };
         let mut emit = epilogue(self.problem, Arg::DST, &|emit| self.declare(emit))?;
         tile_options(&mut emit, types, &r, &choice);

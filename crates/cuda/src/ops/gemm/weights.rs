@@ -249,23 +249,12 @@ impl Pass<'_> {
         let size = if kind == MapKind::Single { 4 } else { (self.gradient.dtype.bits() / 8) as i64 };
         let (across, down) = (columns / g.shifts, ceil(rows, g.shape.m / g.shifts));
         let r = Request {
-            m: down * g.shape.m,
-            n: across,
-            k: pixels,
-            batch: g.parts,
-            bytes: self.bytes(),
-            result_bytes: size,
             a_mn: true,
             b_mn: true,
-            swapped: false,
-            promote: false,
             aligned: columns * size % 16 == 0,
             window: true,
             undivided: true,
-            scattered: false,
-            planes: false,
-            computed: false,
-            taps: 1,
+            ..Request::new([down * g.shape.m, across, pixels, g.parts], [self.bytes(), size])
         };
         let choice = Choice { shape: g.shape, stages: g.stages, store: Store::Tma, seconds: 0.0 };
         let mut emit = epilogue(self.problem, Arg::DIFF_WEIGHTS, &|_| Ok(Default::default()))?;

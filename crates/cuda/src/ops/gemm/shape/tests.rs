@@ -1,25 +1,7 @@
 use super::*;
 
 fn request(m: i64, n: i64, k: i64) -> Request {
-    Request {
-        m,
-        n,
-        k,
-        batch: 1,
-        bytes: 2,
-        result_bytes: 2,
-        a_mn: false,
-        b_mn: false,
-        swapped: false,
-        promote: false,
-        aligned: true,
-        window: false,
-        undivided: false,
-        scattered: false,
-        planes: false,
-        computed: false,
-        taps: 1,
-    }
+    Request { aligned: true, ..Request::new([m, n, k, 1], [2, 2]) }
 }
 
 fn chosen(r: &Request) -> Choice {
