@@ -17,6 +17,8 @@ use oxidnn_spec::{Arg, Dims, Layout, Op, Problem, Prop, Tensor};
 
 /// Taps whose sums one launch of the weight gradient keeps in registers.
 const TAPS: i64 = 9;
+/// Most taps of a filter whose gradient is computed by such launches.
+const MOST_TAPS: i64 = 64 * TAPS;
 
 /// `few:generic`: source channels, at most; destination channels that are read together.
 const FEW: i64 = 8;
@@ -135,6 +137,10 @@ fn scaled(op: &Conv, problem: &Problem, sum: &str, emit: &mut Emitter) -> Result
 fn gradient(op: &Conv, problem: &Problem, z: &ConvSizes, target: &CudaTarget) -> Result<Program, Skip> {
     let real = Real::of(problem);
     let diff_dst = tensor(problem, Arg::DIFF_DST)?;
+    let taps: i64 = z.k.iter().product();
+    if taps > MOST_TAPS {
+        return Err(Skip::Shape("filters of very many taps"));
+    }
     if strips::fits(op, z, false) {
         let mut program = strips::gradient(op, problem, z, target)?;
         super::zero::padding(&mut program, Arg::DIFF_WEIGHTS, &op.weights)?;
@@ -148,7 +154,6 @@ fn gradient(op: &Conv, problem: &Problem, z: &ConvSizes, target: &CudaTarget) ->
     let matrix = Matrix::of("diff_dst", Arg::DIFF_DST, diff_dst, 1).ok_or_else(strided)?;
     let source = Matrix::of("image", Arg::SRC, &op.src, 1).ok_or_else(strided)?;
     let shape = Shape::of(&[matrix, source], [pixels, z.g], real, target).filter(|_| real == Real::Single).ok_or_else(strided)?;
-    let taps: i64 = z.k.iter().product();
     let tail = Tail::of(problem, Arg::DIFF_WEIGHTS, &op.weights);
     let mut program = Program::default();
     let at = columns::book(&mut program, &shape, taps.min(TAPS), real)?;

@@ -248,17 +248,16 @@ impl Gemm<'_> {
         }
     }
 
-    /// The period of B's lines if it is to be realigned.
+    /// The period of B's lines if it is to be realigned: products of matrices are as fast by copies (H200).
     fn period(&self) -> Option<i64> {
-        self.a.direction(self.m, self.k)?;
+        self.a.direction(self.m, self.k).filter(|_| self.is_planar())?;
         self.b.period(self.k).filter(|&period| period > 1)
     }
 
-    /// With B realigned, and the predicted seconds, if that is faster than other kernels.
+    /// With B realigned, and the predicted seconds, if that is faster than `between:sm90`.
     fn realigned(&self, mut program: Program, period: i64, target: &CudaTarget) -> Option<(Program, f64)> {
         let seconds = self.aligned(&mut program, period, target).ok()?;
-        let otherwise = if self.is_planar() { self.between(target) } else { self.unaligned(target).1 };
-        (seconds <= otherwise).then_some((program, seconds))
+        (seconds <= self.between(target)).then_some((program, seconds))
     }
 
     /// Predicted seconds of `between:sm90` for planes.

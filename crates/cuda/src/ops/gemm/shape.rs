@@ -17,9 +17,10 @@ const STAGE: f64 = 20.0;
 const MMA_SYNC: f64 = 600.0;
 const WORDS: f64 = 32.0;
 const UNEVEN: f64 = 1.15;
-/// A realigned B: cycles of a stage for each of its columns, and from the load of a stage until it is free again (H200).
-const REALIGN: f64 = 3.2;
+/// A realigned B: cycles of a stage and for each of its columns, and from the load of a stage until it is free again; least stages (H200).
+const REALIGN: [f64; 2] = [670.0, 2.0];
 const REALIGNED: f64 = 2800.0;
+const REALIGNED_STAGES: i64 = 3;
 /// Cycles of a launch, in addition of a launch with clusters, of a tile's epilogue, of the reduction of a split-K cluster, and of each further wave of those.
 const START: f64 = 2200.0;
 const CLUSTER: f64 = 1200.0;
@@ -399,7 +400,8 @@ fn oriented(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
     let stages = (room / r.stage_bytes(&shape)).min(most);
     let partial = split > 1 && m * n * 4 > stages * r.stage_bytes(&shape);
     let choice = Choice { shape, stages, store, seconds: 0.0 };
-    (stages >= 2 && !partial).then(|| Choice { seconds: seconds(&choice, r, k_stages, facts), ..choice })
+    let least = if r.period > 1 { REALIGNED_STAGES } else { 2 };
+    (stages >= least && !partial).then(|| Choice { seconds: seconds(&choice, r, k_stages, facts), ..choice })
 }
 
 /// The time model, fitted to 1,100 measurements of 130 problems on an H200: its choice is 2.4 % slower than the best shape on average.
@@ -418,7 +420,7 @@ fn seconds(choice: &Choice, r: &Request, k_stages: i64, facts: &Facts) -> f64 {
     let load = ((gathered + fn_) * 128.0 / INGRESS).max(shared);
     let alone = if alternate { IN_TURNS } else { PRODUCTS[consumers as usize - 1] };
     let products = if r.by_mma_sync() { shape.synchronous() } else { fm * fn_.max(32.0) / 32.0 * alone };
-    let realigned = if r.period > 1 { (fn_ * REALIGN).max(REALIGNED / stages as f64) } else { 0.0 };
+    let realigned = if r.period > 1 { (REALIGN[0] + fn_ * REALIGN[1]).max(REALIGNED / stages as f64) } else { 0.0 };
     let stage = load.max(products).max(realigned) + STAGE;
     let (added, again) = if split > 1 { (ADD + fm * fn_ * 4.0 / 40.0, AGAIN) } else { (0.0, 0.0) };
     let out = match store {
