@@ -18,7 +18,7 @@ struct Lines {
 
 // Loads a stage: row `run * of_run() + i` is line `run` of period i.
 __device__ __forceinline__ void load_lines_of_b(const Shared &s, int stage, const TensorMap &map, const Lines &lines, int k, int n, int batch) {
-    barrier_expect(s.lines_full(stage), kBytesLoaded);
+    barrier_expect(s.lines_full(stage), kBytesLines);
     for (int run = 0; run < 1 << lines.bits; run++) {
         tma_load(s.lines(stage) + run * lines.of_run() * kLine, map, s.lines_full(stage), (run * lines.lead + n) & ~7, k >> lines.bits, batch);
     }

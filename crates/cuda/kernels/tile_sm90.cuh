@@ -81,8 +81,8 @@ enum : int {
     kBlocksM = TILE_M / (64 * kSharers),    // 64-row blocks of one consumer
     kBytesA = PACKED_A ? TILE_M * 32 : TILE_M * 128, kBytesB = TILE_N * 128,
     kLine = (TILE_N + 8) * 2,   // bytes of a line of B as TMA loads it for REALIGN, from an aligned address on
-    kBytesLoaded = REALIGN ? kTileK * kLine : kBytesB, kAligners = REALIGN ? 3 : 0,   // warps
-    kBytesStage = OPERANDS_APART ? 0 : kBytesA + kBytesB + (REALIGN ? kBytesLoaded : 0),
+    kBytesLines = REALIGN ? kTileK * kLine : 0, kAligners = REALIGN ? 3 : 0,   // warps
+    kBytesStage = OPERANDS_APART ? 0 : kBytesA + kBytesB + kBytesLines,
     kCluster = CLUSTER_M * CLUSTER_N,
     kThreads = 128 * (1 + CONSUMERS),
     kColumns = SPLIT == 1 ? TILE_N : (TILE_N / SPLIT < 8 ? 8 : TILE_N / SPLIT),   // columns that a CTA stores

@@ -240,24 +240,27 @@ impl Gemm<'_> {
 
     fn program(&self, target: &CudaTarget) -> Result<Program, Skip> {
         self.types(true)?;
-        let start = Program::or_unaligned(self.otherwise, self.problem, target)?;
-        let copied = self.with_copies(start.clone(), target);
-        match self.period().and_then(|period| self.realigned(start, period, target)) {
-            Some((program, seconds)) if copied.as_ref().map_or(true, |c| seconds < c.1) => Ok(program),
-            _ => copied.map(|c| c.0),
+        let mut program = Program::or_unaligned(self.otherwise, self.problem, target)?;
+        if self.is_planar() {
+            // Planes that are not aligned are realigned, or copied by `between:sm90`, which transposes them.
+            let is_aligned = self.b.direction(self.n, self.k).is_some();
+            let period = if is_aligned { 1 } else { self.b.period(self.k).unwrap_or(1) };
+            let seconds = self.aligned(&mut program, period, target)?;
+            let is_slower = period > 1 && seconds > self.between(target);
+            return if is_slower { Err(Skip::Shape("what is faster between transpositions")) } else { Ok(program) };
         }
-    }
-
-    /// The period of B's lines if it is to be realigned: products of matrices are as fast by copies (H200).
-    fn period(&self) -> Option<i64> {
-        self.a.direction(self.m, self.k).filter(|_| self.is_planar())?;
-        self.b.period(self.k).filter(|&period| period > 1)
-    }
-
-    /// With B realigned, and the predicted seconds, if that is faster than `between:sm90`.
-    fn realigned(&self, mut program: Program, period: i64, target: &CudaTarget) -> Option<(Program, f64)> {
-        let seconds = self.aligned(&mut program, period, target).ok()?;
-        (seconds <= self.between(target)).then_some((program, seconds))
+        let (mut gemm, mut copies) = (*self, 0.0);
+        for (x, rows) in [(&mut gemm.a, self.m), (&mut gemm.b, self.n)] {
+            if x.direction(rows, self.k).is_none() {
+                copies += shape::alignment(x.batches * rows * self.k * x.bytes(), &target.facts);
+                *x = x.copy(x.bytes() == 2 && x.outer == 1, [rows, self.k], (&mut program, target))?;
+            }
+        }
+        let seconds = gemm.aligned(&mut program, 1, target)? + copies;
+        if copies > 0.0 && seconds > self.unaligned(target).1 {
+            return Err(Skip::Layout("rows that are not 16-byte aligned and contiguous".into()));
+        }
+        Ok(program)
     }
 
     /// Predicted seconds of `between:sm90` for planes.
@@ -270,23 +273,6 @@ impl Gemm<'_> {
     /// Whether B and C are images of planes.
     fn is_planar(&self) -> bool {
         matches!(self.problem.op, Op::Conv(_)) && self.a.arg == Arg::WEIGHTS
-    }
-
-    /// By copies of the operands that TMA cannot address, with the predicted seconds.
-    fn with_copies(&self, mut program: Program, target: &CudaTarget) -> Result<(Program, f64), Skip> {
-        let (mut gemm, mut copies) = (*self, 0.0);
-        for (x, rows) in [(&mut gemm.a, self.m), (&mut gemm.b, self.n)] {
-            if x.direction(rows, self.k).is_none() {
-                copies += shape::alignment(x.batches * rows * self.k * x.bytes(), &target.facts);
-                *x = x.copy(x.bytes() == 2 && x.outer == 1, [rows, self.k], (&mut program, target))?;
-            }
-        }
-        // Planes are copied by `between:sm90`, which transposes them.
-        let seconds = gemm.aligned(&mut program, 1, target)? + copies;
-        if copies > 0.0 && (self.is_planar() || seconds > self.unaligned(target).1) {
-            return Err(Skip::Layout("rows that are not 16-byte aligned and contiguous".into()));
-        }
-        Ok((program, seconds))
     }
 
     /// Appends the launches for operands that TMA can address, with a `period` beyond 1 for a B that is realigned. Returns the predicted seconds.
