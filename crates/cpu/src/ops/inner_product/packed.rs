@@ -77,7 +77,7 @@ pub(super) fn channels_first(t: &Tensor) -> bool {
 pub(super) fn stay_plain(op: &InnerProduct, target: &CpuTarget) -> bool {
     let dims = op.weights.dims();
     let depth = dims[1..].iter().fold(1, |all: usize, n| all.saturating_mul((*n).max(0) as usize));
-    few::stay_plain(&op.weights, dims[0], depth, target)
+    few::stay_plain(op.src.dtype, &op.weights, [dims[0].max(0) as usize, depth], target)
 }
 
 /// The layout of weights that are not in panels, in the order of the source.

@@ -103,7 +103,7 @@ fn resolve_weights(op: &mut Matmul, attr: &Attr, target: &CpuTarget) -> Result<(
     }
     let n = weights.dims().len();
     let [depth, columns] = [n - 2, n - 1].map(|d| weights.dims()[d].max(0) as usize);
-    if few::stay_plain(weights, columns as i64, depth, target) {
+    if few::stay_plain(op.src.dtype, weights, [columns, depth], target) {
         let letter = |d: usize| char::from(b'a' + d as u8);
         return support::resolve(weights, &(0..n - 2).chain([n - 1, n - 2]).map(letter).collect::<String>());
     }
