@@ -282,13 +282,10 @@ impl Direct {
         }
         let strips = phases.iter().map(|(segments, _)| segments.iter().map(|s| s.strips).sum()).max().unwrap_or(1);
         let columns = if blocked { 1 } else { (work / lanes).saturating_mul(channels).div_ceil(TASK).clamp(1, strips) };
-        let distances = [source.image, result.image, places.as_ref().map_or(0, |p| p.image)];
+        let (all, distances) = ((to[0] * to[1]) as usize, [source.image, result.image, places.as_ref().map_or(0, |p| p.image)]);
         let [images, each, all] = match planes {
-            None => {
-                let most = TASK / ((work / rows / lanes).saturating_mul(chunk) / columns).max(1);
-                joint(&mut phases, s.mb as usize, [rows, (to[0] * to[1]) as usize, most], distances)
-            }
-            Some(_) => [s.mb as usize, rows, (to[0] * to[1]) as usize],
+            None => joint(&mut phases, s.mb as usize, [rows, all, (work / rows / lanes).saturating_mul(chunk) / columns], distances),
+            Some(_) => [s.mb as usize, rows, all],
         };
         let (rows, chunks) = ([each, all], channels.div_ceil(chunk));
         let (attr, reads) = (attr.clone(), !forward);
@@ -315,14 +312,14 @@ impl Direct {
 }
 
 /// Images with few rows become further rows: the number of images, rows of a task, and all rows of an image. `rows` are those of a task
-/// and of an image, and the most of a task.
+/// and of an image, and the work of one.
 fn joint<S>(phases: &mut [(S, Table)], images: usize, rows: [usize; 3], distances: [usize; 3]) -> [usize; 3] {
     let lines = phases.iter().map(|p| p.1.lines()).max().unwrap_or(0);
     if images <= 1 || lines.saturating_mul(images) > JOINT {
         return [images, rows[0], rows[1]];
     }
     phases.iter_mut().for_each(|p| p.1 = p.1.repeated(images, distances));
-    [1, rows[2].clamp(1, ROWS).min(rows[1] * images), rows[1] * images]
+    [1, (TASK / rows[2].max(1)).clamp(1, ROWS).min(rows[1] * images), rows[1] * images]
 }
 
 /// The strides of the tensors, or of their vectors in scratch if channels are planes.
